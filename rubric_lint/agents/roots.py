@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.lint.project.files import STDIN, File, Skipped, Unreadable
+from rubric_lint.lint.project.files import File, Skipped, Unreadable
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.project.suites import find
 from rubric_lint.model.messages import join_words, visible

@@ -17,12 +17,9 @@ from pydantic import ValidationError
 
 from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.agents.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
-from rubric_lint.lint.project.settings import SettingsError
 from rubric_lint.lint.project.writing import WriteError
-from rubric_lint.lint.run.argument import UnusableFileError
 from rubric_lint.lint.run.console import report_crash
-from rubric_lint.model.messages import make_whole, point_to_known, visible, whole
-from rubric_lint.scoring.loading import RubricError
+from rubric_lint.model.messages import UserError, make_whole, point_to_known, visible, whole
 from rubric_lint.version import __version__
 
 
@@ -72,10 +69,8 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer
         text, data = tool.answer(roots, given)
         # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
         return ToolAnswer(whole(text), make_whole(data))
-    except (ToolError, RubricError, UnusableFileError, WriteError) as wrong:
+    except (ToolError, UserError, WriteError) as wrong:
         message = str(wrong)
-    except SettingsError as wrong:
-        message = "\n".join(wrong.lines)
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
         message = f"{wrong.filename}: {reason}" if wrong.filename else reason

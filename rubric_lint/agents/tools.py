@@ -12,8 +12,8 @@ from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pai
 from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
-from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
-from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.files import File, Unreadable, name_other_kind, read
+from rubric_lint.lint.project.opening import SMALL_LIMIT, STDIN, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines
@@ -280,7 +280,7 @@ def score(roots: Roots, given: Arguments) -> ToolAnswer:
     reporter = _JsonAndText(FORMS, "table")
     scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
-        raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
+        raise ToolError("no judge outputs found; a judge output is what the judge returned, as an object or a text")
     reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
     return reporter.answer(scoring.warnings())
 
@@ -496,8 +496,9 @@ TOOLS = (
     Tool(
         "show",
         "Show rubrics",
-        "Describe the rubrics in files: shape, criteria, shares, gates, and what example answers score; and what is "
-        "nearly a rubric, with the reason why it is not read. Call it to see what a file means before you change it.",
+        "Describe the rubrics in files: shape, criteria, weight shares, must-pass gates, and the scores of example "
+        "answers; and what is nearly a rubric, with the reason why it is not read. Call it to see what a file means "
+        "before you change it.",
         arguments(_SOURCES),
         show,
         report="show/v1.json",
@@ -505,14 +506,16 @@ TOOLS = (
     Tool(
         "score",
         "Score judge outputs",
-        "Turn what a judge returned into scores and verdicts by a rubric, with exact arithmetic. An output that does "
-        "not match the rubric is invalid, never 0, and says why.",
+        "Turn what a judge returned into scores and verdicts by a rubric, with exact arithmetic. A judge output that "
+        "does not match the rubric is invalid, never 0, and says why.",
         arguments(
             {
                 **_file("rubric", "The file of rubrics"),
                 "name": NAME,
                 "outputs": _OUTPUTS,
-                "outputs_path": text("A file of outputs, JSON Lines or JSON, of at most 1 MB; instead of `outputs`."),
+                "outputs_path": text(
+                    "A file of judge outputs, JSON Lines or JSON, of at most 1 MB; instead of `outputs`."
+                ),
             }
         ),
         score,
@@ -520,8 +523,8 @@ TOOLS = (
     Tool(
         "diff",
         "Compare rubrics",
-        "Report what changed in meaning between two versions of a file of rubrics: outcomes, shares, gates, "
-        "thresholds. Comments, order and notation do not count.",
+        "Report what changed in meaning between two versions of a file of rubrics: outcomes, weight shares, must-pass "
+        "gates, thresholds. Comments, order and notation do not count.",
         arguments({**_file("old", "The old version"), **_file("new", "The new version"), "name": NAME}),
         diff,
         report="diff/v1.json",

@@ -9,21 +9,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import DoubtedLabels, LabelScales
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings
 from rubric_lint.assess.agreement.reading import NO_OUTPUT
 from rubric_lint.assess.agreement.scales import measures_of_criteria
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.judged.review import NO_RESULTS, Review
-from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.judged.table import JudgedTable
 from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
-from rubric_lint.assess.measure.decision import Reason, count_needed_units, decide_shares, lacks_outputs, list_against
-from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
+from rubric_lint.assess.measure.decision import (
+    TARGET,
+    MeasureOptions,
+    Reason,
+    count_needed_units,
+    decide_shares,
+    lacks_outputs,
+    list_against,
+)
+from rubric_lint.assess.measure.gates import GateMeasure, GateStandard, measure_gate
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_grouping_fields, measure_groups
 from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, count_indistinct, count_ungrouped, list_judges
 from rubric_lint.assess.measure.shares import Shares, measure_shares
@@ -59,21 +64,6 @@ class Trust(StrEnum):
     TRUSTED = "trusted"
     NOT_TRUSTED = "not trusted"
     UNDECIDED = "undecided"
-
-
-class AssessOptions(NamedTuple):
-    """How to assess: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
-
-    Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
-    field by which answers are grouped. Labels are on `label_scales`, if somebody said it.
-    """
-
-    target: Fraction = TARGET
-    look: int = 1
-    line: Verdict = Verdict.FAIL
-    runs: int = 1
-    by: str = ""
-    label_scales: LabelScales = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -173,7 +163,7 @@ class Assessment(NamedTuple):
     line: int
     trust: Trust
     reasons: tuple[Reason, ...]
-    asked: AssessOptions
+    asked: MeasureOptions
     review: Review
     criteria: tuple[AssessedCriterion, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -317,7 +307,7 @@ def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterato
         yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
-def assess_faulty_file(source: Source, findings: Sequence[Finding], options: AssessOptions) -> Assessment:
+def assess_faulty_file(source: Source, findings: Sequence[Finding], options: MeasureOptions) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
     evidence = tuple(make_evidence(source, finding, None) for finding in findings)
     name = stem_of(source.name)
@@ -325,7 +315,7 @@ def assess_faulty_file(source: Source, findings: Sequence[Finding], options: Ass
     return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), options, review, evidence=evidence)
 
 
-def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, options: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, options: MeasureOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     line = source.position(start).line
@@ -424,7 +414,7 @@ def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
     table = assessment.review.table
     if table is None:
         return []
-    standard = find_standard_of_criterion(len(table.columns), assessment.asked.look, len(table.compared))
+    standard = GateStandard(TARGET, assessment.asked.look, len(table.compared), len(table.columns))
     void = find_void(assessment)
     return [measure_gate(answers[place], standard, void) for answers in table.compared.values() if place in answers]
 

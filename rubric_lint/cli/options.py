@@ -11,16 +11,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 import click
 
 from rubric_lint.cli.commands import Command, Exit, Option, format_near, format_unknown
+from rubric_lint.cli.given import GIVEN, Given
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import LIST_CHOICES
 from rubric_lint.model.messages import UserError, join_words, point_to_known
-from rubric_lint.model.suggest import Value, suggest
 from rubric_lint.report import REPORTERS
 from rubric_lint.version import __version__
 
@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.lint.project.settings import SettingsFinder
     from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.rules.rule import Rule
     from rubric_lint.scoring.loading import LoadedRubric
-
-
-STDIN = "-"
-"""What stands for stdin among files."""
 
 
 class AnyPath(click.ParamType):
@@ -354,9 +350,6 @@ JUDGING = (
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 
-GIVEN = f"{__name__}.given"
-"""In the `meta` of a context: the values of options as they were given, by their names, before they are read."""
-
 READ_NOW = f"{__name__}.read_now"
 """What holds in `meta` of a context the option whose value is being read."""
 
@@ -365,45 +358,6 @@ _CLASHES = """
     --stdin-filename needs -
 """
 """What holds for every command that has both: `A needs B` or `A excludes B [C ...]`; what follows `;` is advice."""
-
-
-class Given(SimpleNamespace):
-    """The values of the arguments and options of a call, by their names."""
-
-    @property
-    def settings(self) -> dict[str, Value]:
-        """The options that choose the settings, for commands that are suggested."""
-        return {"config": self.config, "isolated": self.isolated}
-
-    @property
-    def map(self) -> list[str]:
-        """The values of `--map`, for commands that are suggested."""
-        return [f"{field}={path}" for field, path in self.mapping.items()]
-
-    def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
-        """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
-        from rubric_lint.lint.project.settings import SettingsFinder
-
-        return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
-
-
-def repeat_command(context: click.Context, *files: str, without: Collection[str] = (), **more: Value) -> str:
-    """Return the command line of a run, to run again: for other `files`, `without` some options, and with `more`."""
-    arguments, options = list[str](), dict[str, Value]()
-    for param in context.command.get_params(context):
-        name = str(param.name)
-        if name in without or context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
-            continue
-        value = context.meta.get(GIVEN, {}).get(name, context.params[name])
-        words = [*map(str, value)] if isinstance(value, tuple) else [str(value)]
-        if isinstance(param, click.Argument):
-            arguments += words
-        else:
-            options[max(param.opts, key=len).removeprefix("--")] = True if value is True else words
-    program, *words_of_command = context.command_path.split()
-    # A program without a command runs the one with its name.
-    name_of_command = " ".join(words_of_command) or program.removeprefix("rubric-")
-    return suggest(name_of_command, *(files or arguments), **{**options, **more})
 
 
 def command(
@@ -479,8 +433,9 @@ def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
     values = vars(given)
     has_records = any(values.get(name) for name in ("answers", "outputs", "results", "judged", "labels"))
     if has_records and (code or values.get("judged") or values.get("outputs")):
-        describing = import_module("rubric_lint.cli.score.describing")  # few runs need it
-        for line in describing.describe_files(given, function.__name__):
+        from rubric_lint.cli.score.describing import describe_files
+
+        for line in describe_files(given, function.__name__):
             click.echo(line, err=True)
     return code
 
@@ -792,15 +747,12 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
             click.echo(line, err=True)
 
 
-def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
-    """Run again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.lint.run.watching import Watch, WatchError
+def watch(given: Given, show: Callable[..., object], progress: Progress, **how: Any) -> NoReturn:
+    """Run again whenever files change, until the program is interrupted; raise UserError if it cannot watch."""
+    from rubric_lint.lint.run.watching import Watch
 
-    try:
-        Watch(paths, show, *others, **settings).run()
-    except WatchError as fault:
-        complain(str(fault))
-        return Exit.USAGE
+    settings: dict[str, Any] = {"config": given.config, "isolated": given.isolated}
+    Watch(given.paths, show, progress, given.overrides, **settings, **how).run()
 
 
 def require_rubric(name: str, known: Collection[str]) -> None:
@@ -813,16 +765,9 @@ def load_argument_rubrics(argument: FileArgument, finder: SettingsFinder) -> dic
     """Return the rubrics of a file argument by name.
 
     Raises:
-        UnusableFileError: when there are none.
-        InvalidRubricsError: when they have errors.
+        RubricError: when there are none, or they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError
-    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
+    from rubric_lint.scoring.loading import load_models
 
-    try:
-        return load_models(argument.label, argument.data, finder.for_file(argument.path))
-    except InvalidRubricError as wrong:
-        raise InvalidRubricsError(*wrong.faults) from None
-    except RubricError as wrong:
-        raise UnusableFileError(*wrong.faults) from None
+    return load_models(argument.label, argument.data, finder.for_file(argument.path))

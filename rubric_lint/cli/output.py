@@ -11,9 +11,9 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
-from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import UserError, join_words
 from rubric_lint.report import Style, Write
 
 if TYPE_CHECKING:
@@ -210,7 +210,11 @@ def has_content(file: "Path", data: bytes) -> bool:
 
 
 def write_result(data: bytes, output: str | None) -> int:
-    """Write `data` to the file `output`, or to stdout if it is None or `-`, and return the exit code."""
+    """Write `data` to the file `output`, or to stdout if it is None or `-`, and return the exit code.
+
+    Raises:
+        UserError: if the file cannot be written.
+    """
     if output in {None, "-"}:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -220,6 +224,5 @@ def write_result(data: bytes, output: str | None) -> int:
     try:
         write_file(output, data)
     except WriteError as fault:
-        complain(f"{output}: {fault}")
-        return Exit.USAGE
+        raise UserError(f"{output}: {fault}") from None
     return Exit.CLEAN

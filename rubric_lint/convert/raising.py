@@ -25,7 +25,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
-from rubric_lint.source.patch import RefusedChange, put, rename, track, write_all
+from rubric_lint.source.patch import RefusedChange, put, rename, track, write
 from rubric_lint.source.path import Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.scalar import resolve
@@ -148,22 +148,15 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
             put(data, next(iter(data)), _SCHEMA, _choose_schema(marks).bundled_id)
         if needs_field or any(marks.values()):
             changed.append((document, data))
-    text = write_all(changed) if changed else source.text
+    text = write(changed) if changed else source.text
     if isinstance(text, RefusedChange):
         return text
-    edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
+    versions = map(find_version, read_documents(source._replace(text=text))[0])
+    edits = [Edit(span, VERSION_3) for span in versions if span is not None]
     if unnamed and not unnamed[0].kind.is_json:
         line_end = new_line(unnamed[0])
         edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline.replace("\n", line_end)))
     return splice(text, edits)
-
-
-def _find_versions(source: Source) -> Iterator[Span]:
-    """Find where the documents of a file name the version that they follow."""
-    for document in read_documents(source)[0]:
-        span = find_version(document)
-        if span is not None:
-            yield span
 
 
 def _choose_schema(marks: _Marks) -> SchemaFile:

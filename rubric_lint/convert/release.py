@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv.convert import RELEASE_CHECKS, SCALE, Converted, convert, find_blockers
+from rubric_lint.formats.agentv.messages import write
 from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite, is_suite_of_agentv, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
@@ -26,18 +27,10 @@ from rubric_lint.model.schema_files import BASE
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import name_variables
-from rubric_lint.source.patch import RefusedChange, former_path, write_all
+from rubric_lint.source.patch import RefusedChange, former_path, write
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
-
-_WHOLE = (
-    "nothing is rewritten before these are changed, and others may be found then: "
-    "a suite is rewritten whole or not at all"
-)
-_DEPRECATED = (
-    "deprecated fields are rewritten with the suite, not before; `rubric-lint fix` without `--to` rewrites them alone"
-)
 
 
 def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
@@ -104,17 +97,19 @@ def rewrite(
     if fixed.doubt or not file.suites:
         return fixed
     fixed = rewriting.fixed
-    reason = f"not rewritten for {release.title} before its errors are fixed"
-    errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
+    errors = [
+        Left(finding, write("errors-first", {"message": finding.message, "release": release.title}))
+        for finding in _find_obstacles(fixed.result, settings)
+    ]
     unmet = rewriting.find_later() or tuple(errors)
     if unmet:
         return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated()))
     unmet = rewriting.find_obstacles()
     if unmet:
-        return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
+        return replace(fixed, unmet=unmet, notes=(_note("whole"),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
-        return replace(fixed, doubt="its bytes cannot be reproduced exactly", applied=())
+        return replace(fixed, doubt=write("bytes", {}), applied=())
     return rewritten
 
 
@@ -200,15 +195,15 @@ class _Rewriting:
     def find_outdated(self) -> Iterator[Note]:
         """Say that deprecated fields, whose fixes are safe, stay with the rest of a suite that is not rewritten."""
         if any(rubric.outdated for found in self.file.rubrics.values() for rubric in found):
-            yield Note(_DEPRECATED)
+            yield _note("deprecated")
 
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
         suites = self.file.suites
         found: list[Left] = []
         if suites[0].number is not None and not self.file.source.name.lower().endswith(".jsonl"):
-            reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(suites[-1], Blocker(reason, (), Part.HEAD)))
+            several = Blocker("several-documents", (), Part.HEAD, {"release": self.target.title})
+            found.append(self._leave(suites[-1], several))
         for document in suites:
             blockers = find_blockers(document, self.file.rubrics.get(document, []), self.target)
             found += [self._leave(document, blocker) for blocker in blockers]
@@ -224,9 +219,9 @@ class _Rewriting:
             blockers += [self._leave(suite.document, blocker) for blocker in suite.blockers]
         if blockers:
             return replace(self.fixed, unmet=_sort(blockers))
-        text = write_all([(suite.document, suite.data) for suite in converted])
+        text = write([(suite.document, suite.data) for suite in converted])
         if isinstance(text, RefusedChange):
-            refusal = Blocker(text.reason, text.path, Part.VALUE)
+            refusal = Blocker("obstacle", text.path, Part.VALUE, {"reason": text.reason})
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in suites}
         new = _SuiteFile(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
@@ -238,8 +233,8 @@ class _Rewriting:
         ]
         unread = [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]
         if unread:
-            return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
-        seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
+            return replace(self.fixed, unmet=_sort(unread), notes=(_note("whole"),))
+        seldom_meant = tuple(self._place_note(document, unmet) for document, unmet in found)
         find_gaps = RELEASE_CHECKS[self.target.name].find_gaps
         gaps = _sort(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
@@ -282,14 +277,14 @@ class _Rewriting:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
-                doubt = f"there would be a new finding, {finding.rule}: {finding.message}"
+                doubt = write("new-finding", {"rule": finding.rule, "message": finding.message})
                 return _ProofFailure(doubt, finding.span.start)
         for document, rubrics in new.rubrics.items():
             for rubric in rubrics:
                 # Where the target reads `rubrics`, their words need not mark them as AgentV's.
                 is_plain = self.target.reads_both and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
                 if rubric.dialect not in self.target.dialects and not is_plain:
-                    doubt = f"it would not be recognized as a suite for {self.target.title}"
+                    doubt = write("unrecognized", {"release": self.target.title})
                     return _ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)
         return None
 
@@ -305,10 +300,10 @@ class _Rewriting:
         known = {meaning.rubric for meaning in old_meanings}
         for meaning in new_meanings:
             if not meaning.is_plain and (meaning.rubric not in known or missing[meaning.rubric] < 0):
-                return _ProofFailure("a rubric would be scored differently", meaning.offset)
+                return _ProofFailure(write("scored-otherwise", {}), meaning.offset)
         for rubric, count in missing.items():
             if count > 0:
-                doubt = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
+                doubt = write("read-otherwise", {"release": self.target.title, "id": rubric[0].id})
                 return _ProofFailure(doubt, 0)
         return None
 
@@ -317,34 +312,25 @@ class _Rewriting:
         rubrics = [rubric for found in self.file.rubrics.values() for rubric in found]
         scales = sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics)
         if scales:
-            yield Note(
-                f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
-                f"`{SCALE}`: scores stay the same, judges answer in `checks`"
-            )
+            yield _note("scales", scales=counted(scales, "holistic scale is", "holistic scales are"), id=SCALE)
         entries = [criterion for rubric in rubrics if not rubric.dialect for criterion in rubric.criteria]
         checks = [criterion.fields or {} for criterion in entries if criterion.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"
-            yield Note(
-                f"{counted(count, 'criterion has', 'criteria have')} no gate and no `required`: {self.target.title} "
-                f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
-                "--unsaid optional"
-            )
+            criteria = counted(count, "criterion has", "criteria have")
+            yield _note("no-gates", criteria=criteria, release=self.target.title, them=them)
         idle = sum(fields.get("required_min_score") == 0 for fields in checks)
         if idle:
-            yield Note(
-                f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
-                "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
-                "it"
-            )
+            yield _note("idle-gates", criteria=counted(idle, "criterion has", "criteria have"))
         for document in self.file.suites:
-            yield from map(Note, RELEASE_CHECKS[self.target.name].list_assumptions(document))
+            for code, values in RELEASE_CHECKS[self.target.name].list_assumptions(document):
+                yield _note(code, **values)
             for outside in (*find_unconverted_files(document), *find_custom(document)):
-                yield self._note(document, outside)
+                yield self._place_note(document, outside)
 
-    def _note(self, document: Document, unmet: Blocker) -> Note:
-        return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
+    def _place_note(self, document: Document, unmet: Blocker) -> Note:
+        return _note(unmet.code, self._find_place(document, unmet.path, unmet.part), **unmet.values)
 
     def _find_place(self, document: Document, path: Path, part: Part) -> int:
         """Return the offset of a part of a document in the text before the fixes, as far as it was there."""
@@ -359,7 +345,12 @@ class _Rewriting:
 
     def _leave(self, document: Document, unmet: Blocker) -> Left:
         span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)
-        return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
+        finding = Finding(self.target.name, Severity.ERROR, unmet.reason, span, place)
+        return Left(finding._replace(code=f"{finding.rule}.{unmet.code}", values=unmet.values), unmet.reason)
+
+
+def _note(code: str, at: int | None = None, **values: object) -> Note:
+    return Note(write(code, values), at, f"agentv.{code}", values)
 
 
 def _find_former(converted: Converted, path: Path) -> Path:

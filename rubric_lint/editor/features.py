@@ -144,7 +144,7 @@ class Server:
 
     async def _start(self, _params: types.InitializedParams) -> None:
         self._formatting.start()
-        registrations = [*self._connection.watch(*NAMES), *self._unopened.watch()]
+        registrations = [*self._connection.watch(*NAMES), *self._connection.watch_kinds()]
         if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
             options = types.DidChangeConfigurationRegistrationOptions(SECTION)
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))

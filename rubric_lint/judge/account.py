@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
+from rubric_lint.judge.call import Call
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Prices, Spending, write_amount
 from rubric_lint.judge.waiting import Waiting
@@ -98,9 +99,10 @@ class Need(NamedTuple):
     output: int | None = None
 
 
-def count_bytes(body: Mapping[str, Any]) -> int:
-    """Return the bytes of a body, with those of its schema. No tokenizer makes more tokens of a text than bytes."""
-    return len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+def find_need(call: Call, body: Mapping[str, Any]) -> Need:
+    """Return the need of a request with this body. No tokenizer makes more tokens of a text than it has bytes."""
+    size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    return Need(call.model, size, call.most_output)
 
 
 class Account:

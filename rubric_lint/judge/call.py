@@ -115,15 +115,16 @@ class Call:
             if value is not None:
                 about[name] = value
         if self.extra_body:
-            about["extra_body"] = _hide(self.extra_body)
+            about["extra_body"] = _hide(self.extra_body, [])
         if self.headers:
             about["headers"] = sorted({name for name, _ in self.headers})
         return about
 
     def list_secrets(self) -> Iterator[str]:
         """Yield what no message may show: the values of headers, secret fields, and the user part of the address."""
-        yield from (value for _, value in self.headers)
-        yield from _find_secrets(self.extra_body)
+        secrets = [value for _, value in self.headers]
+        _hide(self.extra_body, secrets)
+        yield from secrets
         url = urlsplit(self.base_url or "")
         yield from filter(None, (url.password, url.username, url.query))
         if url.username or url.password:  # as HTTP sends them
@@ -149,26 +150,20 @@ def _is_secret(name: str) -> bool:
     return name not in _NOT_SECRET and any(word in name.lower() for word in SECRET_WORDS)
 
 
-def _hide(value: Any) -> Any:
-    """Return JSON with `***` in the place of each string in a field with a secret."""
-    if isinstance(value, Mapping):
-        hidden = {name: "***" for name, part in value.items() if _is_secret(name) and isinstance(part, str)}
-        return {name: hidden.get(name, _hide(part)) for name, part in value.items()}
+def _hide(value: Any, secrets: list[str]) -> Any:
+    """Return JSON with `***` in the place of each string in a field with a secret; add these to `secrets`."""
     if isinstance(value, list):
-        return [_hide(part) for part in value]
-    return value
-
-
-def _find_secrets(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, part in value.items():
-            if _is_secret(name) and isinstance(part, str):
-                yield part
-            else:
-                yield from _find_secrets(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _find_secrets(part)
+        return [_hide(part, secrets) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    hidden = {}
+    for name, part in value.items():
+        if _is_secret(name) and isinstance(part, str):
+            secrets.append(part)
+            hidden[name] = "***"
+        else:
+            hidden[name] = _hide(part, secrets)
+    return hidden
 
 
 _IPV4 = re.compile(r"\d+(?:\.\d+){3}", re.ASCII)

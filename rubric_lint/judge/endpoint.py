@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from rubric_lint.judge.account import Account, Charge, LimitError, Need, NoReplyError, Reservation, count_bytes
+from rubric_lint.judge.account import Account, Charge, LimitError, NoReplyError, Reservation, find_need
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
 from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
@@ -286,25 +286,19 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         reserved: Reservation | None = None,
         /,
     ) -> Exchange:
-        """Return the model's reply; its requests use what is reserved for them, if it is.
+        """Return the model's reply, asked for JSON in the first way that the endpoint knows.
+
+        Its requests use what is reserved for them, if it is.
 
         Raises:
             UnansweredError: when all tries failed.
             LimitError: when a limit of the run does not allow a request.
         """
-        messages = tuple(messages)
-        if reserved:
-            return await self._find_form(messages, schema, place, reserved)
-        body = self.call.make_body(messages, schema, place.sample if place else 1, self.form)
-        need = Need(self.call.model, count_bytes(body), self.call.most_output)
-        with await self.account.reserve([need]) as own:
-            return await self._find_form(messages, schema, place, own)
-
-    async def _find_form(
-        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: RequestId | None, reserved: Reservation
-    ) -> Exchange:
-        """Return the model's reply, asked for JSON in the first way that the endpoint knows."""
-        form, sample = self.form, place.sample if place else 1
+        messages, form, sample = tuple(messages), self.form, place.sample if place else 1
+        if reserved is None:
+            need = find_need(self.call, self.call.make_body(messages, schema, sample, form))
+            with await self.account.reserve([need]) as own:
+                return await self.complete(messages, schema, place, own)
         try:
             return await self._complete(self.call.make_body(messages, schema, sample, form), reserved)
         except UnansweredError as refusal:
@@ -323,7 +317,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         raise first
 
     async def _complete(self, body: dict[str, Any], reserved: Reservation) -> Exchange:
-        need = Need(self.call.model, count_bytes(body), self.call.most_output)
+        need = find_need(self.call, body)
         reason, tried, refused = "", 0, 0
         while True:
             try:

@@ -2,18 +2,20 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, Union, cast
 
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Part, Path
-from rubric_lint.source.scalar import Ambiguity
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from rubric_lint.model.view import View
+    from rubric_lint.source.document import Document
 
 
 Key = TypeVar("Key")
@@ -132,9 +134,6 @@ class Band(NamedTuple):
         return f"[{self.lower}, {self.upper}]"
 
 
-_new_band = partial(tuple.__new__, Band)  # without a Python-level call: there are dozens in a file
-
-
 def looks_like_bands(value: Any) -> bool:
     """Return whether a value has the form of `score_ranges`, valid or not: many bands, not one range."""
     if isinstance(value, dict):
@@ -231,7 +230,7 @@ def _read_band(item: Any, path: Path, lowest: int, highest: int) -> Band:
                 if not type(lower) is type(upper) is int:
                     lower, upper = read_number(lower), read_number(upper)
             scores, reach = _reach(lower, upper, lowest, highest)
-            return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
+            return Band((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path)
     return Band(path, Part.HEAD, None, None, range(0), range(lowest, highest + 1), outcome, outcome_path)
 
 
@@ -468,32 +467,8 @@ def _format_label(identifier: str) -> str:
     return f"criterion `{shorten(words)}`" if words else ""
 
 
-class ValueSource(Protocol):
-    """A source that knows how the parts of a value are written: a document, or a view of one."""
-
-    @property
-    def may_borrow(self) -> bool:
-        """Whether a value may be written elsewhere than where it is read."""
-
-    @property
-    def has_exact_numbers(self) -> bool:
-        """Whether each number equals the decimal as written."""
-
-    def is_alias(self, path: Path) -> bool:
-        """Return whether the value at a path is written as an alias."""
-
-    def is_merged(self, path: Path) -> bool:
-        """Return whether a field comes from a merge key."""
-
-    def decimal(self, path: Path) -> Decimal | None:
-        """Return the number at a path as it is written."""
-
-    def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]:
-        """Yield the scalars that readers of YAML 1.1 and 1.2 read differently."""
-
-
 def build_criterion(
-    document: ValueSource,
+    document: "Document | View",
     path: Path,
     entry: str | dict[str, Any],
     *,
@@ -533,13 +508,7 @@ def build_criterion(
     weight = ONE if weight == 1 and type(weight) is int else read_weight(document, weight, path, deducts=deducts)
     scale = read_scale(entry, path, gate, gate_path)
     outcome = outcome if isinstance(outcome, str) else None
-    # Positional, without a Python-level call: there are dozens in a file.
-    return _new_criterion(
-        (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
-    )
-
-
-_new_criterion = partial(tuple.__new__, Criterion)
+    return Criterion(path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
 
 
 def unescape_criterion(criterion: Criterion) -> Criterion:
@@ -568,7 +537,7 @@ def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
     return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
-def read_weight(document: ValueSource, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
+def read_weight(document: "Document | View", weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
     """Return the weight of what is at a path, as it is written; None if it is no finite number, or below 0.
 
     With `deducts`, it may be below 0.

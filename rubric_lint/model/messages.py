@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -111,8 +110,7 @@ def quote_names(names: Iterable[str], conjunction: str = "and") -> str:
 
 def list_names(names: Collection[str], most: int = 5) -> str:
     """List the first names and the number of others: "`a`, `b` and 3 more"."""
-    shown = [f"`{name}`" for name in islice(names, most)]
-    return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
+    return join_first([f"`{name}`" for name in names], most)
 
 
 def join_first(words: Sequence[str], most: int, conjunction: str = "and") -> str:
@@ -257,18 +255,28 @@ def make_whole(value: Any) -> Any:
 
 
 def to_data(value: Any) -> Any:
-    """Return a value as in JSON reports: all fields of a dataclass or a named tuple, or what its `to_json` says."""
+    """Return a value as in JSON reports: all fields of a dataclass or a named tuple, or what its `to_json` says.
+
+    A fraction is the nearest double.
+    """
     if value is None or isinstance(value, str | int | float):
         return value
+    if hasattr(value, "denominator"):  # a fraction
+        return float(value)
     if hasattr(value, "to_json"):
-        return to_data(value.to_json())
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return to_data(value._asdict())
-    if is_dataclass(value):
-        return {field.name: to_data(getattr(value, field.name)) for field in fields(value)}
+        value = value.to_json()
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {name: to_data(inner) for name, inner in value.items()}
+        return fields_to_data(value)
     return [to_data(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def fields_to_data(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with these fields as in JSON reports."""
+    return {name: to_data(value) for name, value in values.items()}
 
 
 def _escape(text: str, escape: Callable[[str], str], kept: str = "") -> str:

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rubric_lint.model.criterion import (
     HIGHEST,
@@ -16,7 +16,6 @@ from rubric_lint.model.criterion import (
     Scale,
     Shape,
     Thresholds,
-    ValueSource,
     build_criterion,
     unescape_criterion,
 )
@@ -29,10 +28,10 @@ from rubric_lint.source.scalar import Ambiguity
 
 if TYPE_CHECKING:
     from rubric_lint.model.groups import Group
+    from rubric_lint.model.scale_repair import ScaleRepair
     from rubric_lint.model.view import View
 
 
-Made = TypeVar("Made")
 NO_SCORES = range(0)
 
 
@@ -55,9 +54,6 @@ class OutcomeText(NamedTuple):
         """True if a judge chooses between this outcome and others."""
         return self.of in ("band", "level")
 
-
-new_outcome = partial(tuple.__new__, OutcomeText)
-"""Makes an outcome of its fields in order, without a call in Python: there is one for every few words of a rubric."""
 
 LONGEST_LABEL = 60
 """The longest text, in characters, that can be a label or a placeholder."""
@@ -168,6 +164,10 @@ class Rubric(_RubricFields):
         """Return where in the document a path in the rubric is."""
         return self.view.place(path) if self.view else path
 
+    def find_written(self, path: Path) -> tuple[Path, bool] | None:
+        """Return the path in the document, and whether the value is in the key there; None if it is not written."""
+        return self.view.find_written(path) if self.view else (path, False)
+
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
         value = document.value(self.path)
@@ -271,22 +271,18 @@ class Rubric(_RubricFields):
         """The scales whose bands do not cover 0 to 10 in order."""
         return tuple(scale for scale in self.scales if not scale.is_whole)
 
-    def once(self, make: Callable[["Rubric"], Made]) -> Made:
-        """Return the result of a function for this rubric, called once, however many rules ask for it."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: Made = self._made[make]
-        return made
-
     @cached_property
-    def _made(self) -> dict[Callable[["Rubric"], Any], Any]:
-        return {}
+    def scale_repairs(self) -> "tuple[tuple[Scale, ScaleRepair], ...]":
+        """The flawed scales that have bands, each with its repair, which several rules report."""
+        from rubric_lint.model.scale_repair import plan_repair  # noqa: PLC0415  (it needs this module)
+
+        return tuple((scale, plan_repair(self, scale)) for scale in self.flawed_scales if scale.bands)
 
     @cached_property
     def outcomes(self) -> tuple[OutcomeText, ...]:
         """Every outcome that is a string: of bands, levels and criteria."""
         found = [
-            new_outcome((outcome, place, "band", scores, None, None))
+            OutcomeText(outcome, place, "band", scores)
             for scale in self.scales
             for _, _, _, _, scores, _, outcome, place in scale.bands
             if outcome is not None
@@ -301,7 +297,7 @@ class Rubric(_RubricFields):
                 of: Literal["criterion", "task"] = "criterion"
                 if criterion.scale is not None or criterion.levels is not None:
                     of = "task"
-                found.append(new_outcome((criterion.outcome, criterion.outcome_path, of, NO_SCORES, None, None)))
+                found.append(OutcomeText(criterion.outcome, criterion.outcome_path, of))
         return tuple(found)
 
 
@@ -354,7 +350,7 @@ def build_rubric(
     With a `view`, build the model of the translated value; the rules of its dialect override the settings. So does the
     threshold of the suite, which `around` has, with the `doubts` of a rubric of our format.
     """
-    reader: ValueSource = document
+    reader: Document | View = document
     is_template = False
     if view:
         from rubric_lint.source.nunjucks import RENDERS  # noqa: PLC0415  (most rubrics are ours)

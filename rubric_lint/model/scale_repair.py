@@ -105,16 +105,7 @@ def find_extent(band: Band) -> range | None:
     return band.reach if is_swapped else None
 
 
-def repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
-    """Return the flawed scales of a rubric that have bands, each with its repair, which several rules report."""
-    return rubric.once(_repair_scales)
-
-
-def _repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
-    return tuple((scale, _plan_repair(rubric, scale)) for scale in rubric.flawed_scales if scale.bands)
-
-
-def _plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
+def plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
     """Return the repair of all that is wrong with the order and the bounds of the bands of a scale."""
     try:
         plan = plan_scale(rubric, scale)
@@ -189,12 +180,14 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
     for first, stop in pairwise([0, *sorted(breaks), len(written)]):
         run = written[first:stop]
         places = _find_places(run, is_strict=True)
-        if not _is_possible(run, places):
+        lowest_starts = _choose_lowest(run, places)
+        if not lowest_starts:
             places = _find_places(run, is_strict=False)
-        if not _is_possible(run, places):
+            lowest_starts = _choose_lowest(run, places)
+        if not lowest_starts:
             names = join_words([one.name for one in run])
             raise RefusedScaleError(f"the bands {names} overlap too much for each to keep a score; part them by hand")
-        lows += _choose_lowest(run, places)
+        lows += lowest_starts
         highs += _choose_highest(run, places)
     return ScalePlan(scale, tuple(written), tuple(cuts), tuple(gaps), tuple(lows), tuple(highs), lowest, highest)
 
@@ -240,22 +233,15 @@ def _find_places(run: Sequence[_WrittenBand], *, is_strict: bool) -> list[list[i
     return places
 
 
-def _is_possible(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> bool:
-    """Return whether each band can start at one of its places and keep a score."""
-    start = run[0].low
-    for options in places:
-        at = bisect_right(options, start)
-        if at == len(options):
-            return False
-        start = options[at]
-    return start <= run[-1].high
-
-
 def _choose_lowest(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> list[int]:
+    """Return the lowest of its places for each band at which each keeps a score; empty if there are none."""
     starts = [run[0].low]
     for options in places:
-        starts.append(options[bisect_right(options, starts[-1])])
-    return starts
+        at = bisect_right(options, starts[-1])
+        if at == len(options):
+            return []
+        starts.append(options[at])
+    return starts if starts[-1] <= run[-1].high else []
 
 
 def _choose_highest(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> list[int]:

@@ -362,18 +362,7 @@ class RubricSchema:
 
     def is_valid_field(self, fields: Mapping[str, Any], name: str, value: Any) -> bool:
         """Return whether one of the fields of a mapping, by the subschema that it has there, may have a value."""
-        key = repr(fields[name])  # resolved anew each time, so an object is no key
-        if key not in self._of_fields:
-            whole = {"allOf": [fields[name]], "definitions": self.joined["definitions"]}
-            self._of_fields[key] = open_validator(whole)
-        try:
-            return self._of_fields[key].is_valid(value)
-        except ValueError:  # what JSON does not have
-            return False
-
-    @cached_property
-    def _of_fields(self) -> dict[str, Validator]:
-        return {}
+        return is_valid({"allOf": [fields[name]], "definitions": self.joined["definitions"]}, value)
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:

@@ -15,7 +15,7 @@ from rubric_lint.model.repairs import format_rivals, number_levels, quote, write
 from rubric_lint.model.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.model.schema_files import CURRENT, VERSION_3, SchemaFile
 from rubric_lint.source.document import Document
-from rubric_lint.source.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.source.edits.intents import RenameKey, Repair, ReplaceValue, WrapText
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Kind
 
@@ -272,7 +272,7 @@ def _add_repair(rule: str, fault: SchemaFault, document: Document, base: Path, p
     if verdicts and isinstance(fault.value, str) and re.fullmatch(verdicts, fault.value) and path:
         field = str(path[-1])
         title = f"write `{field}: {{verdict: {fault.value}}}`"
-        repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
+        repair = Repair(title, (WrapText(path, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
     text = _write_scale(fault, path)

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-from rubric_lint.model.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_placeholder
+from rubric_lint.model.rubric import LONGEST_LABEL, Rubric, may_be_placeholder
 from rubric_lint.model.wording import (
     ADVERB,
     FAILURES,
@@ -39,7 +39,6 @@ _JOINED = ORDERED | STATED | {"that"}
 _NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
 _SCORES = ("score", "point", "pt", "10", "level", "scale", "rate")
-_NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 
 
 @lru_cache(maxsize=1 << 12)
@@ -84,12 +83,6 @@ def find_triggers(rubric: Rubric) -> frozenset[Trigger]:
         ),
         "levels": has_levels,
         "list": has("following"),
-        "like criteria": _repeats(begins[0])
-        or (
-            any(map(has, _NEGATIONS))  # which leave the last word as it is, but for the ending of a verb
-            and _repeats([_last_stem(text) for text in own if text.strip()])
-        ),
-        "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
         "no id": False in ["id" in criterion.fields for criterion in criteria if criterion.fields is not None],
         "odd weight": has_penalty or None in weights or 0 in weights,
@@ -99,7 +92,7 @@ def find_triggers(rubric: Rubric) -> frozenset[Trigger]:
         "penalty": has_penalty or (has_view and any(criterion.is_negated for criterion in criteria)),
         "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
         "pointer": has_view or any(map(has, POINTERS)),
-        "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),
+        "same ids": len(rubric.ids) < len(criteria),
         "score in text": has_view or (any(map(has, _SCORES)) and any(map(has, _DIGITS))),
         "threshold": (len(scales) == 1 and len(criteria) <= 1)
         or not _NO_GATE.issuperset([scale.gate for scale in scales]),
@@ -111,12 +104,3 @@ def _first_word(text: str) -> str:
     """Return the first word in lower case, without the punctuation after it; empty without any."""
     words = text.split(None, 1)
     return words[0].casefold().rstrip(_ENDS) if words else ""
-
-
-def _last_stem(text: str) -> str:
-    """Return the last word in lower case, without the punctuation after it and the ending of a verb."""
-    return text.rsplit(None, 1)[-1].casefold().rstrip(".,;!").rstrip("s")
-
-
-def _repeats(words: list[str]) -> bool:
-    return len(set(words)) < len(words)

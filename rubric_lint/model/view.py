@@ -15,7 +15,7 @@ from rubric_lint.model.recognition import CRITERIA
 from rubric_lint.model.suggest import name_in
 from rubric_lint.source.document import Document
 from rubric_lint.source.edits.intents import AddField, Intent, MoveItems, RenameKey, Repair
-from rubric_lint.source.path import Part, Path
+from rubric_lint.source.path import Part, Path, follow
 from rubric_lint.source.scalar import Ambiguity
 
 
@@ -145,7 +145,8 @@ class View:
                 rest = path[length:]
                 if not rest:
                     return place, is_key
-                return ((*place, *rest), False) if self._exists((*place, *rest)) else None
+                whole = (*place, *rest)
+                return (whole, False) if follow(self.document.data, whole) == whole else None
         return None
 
     def _find(self, path: Path) -> tuple[Path, bool]:
@@ -155,15 +156,6 @@ class View:
             return found
         known = (path[:length] for length in range(len(path), -1, -1))
         return next((self._places[above] for above in known if above in self._places), (path, False))
-
-    def _exists(self, path: Path) -> bool:
-        value = self.document.data
-        for step in path:
-            is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
-            if not (step in value if isinstance(value, dict) else is_item):
-                return False
-            value = value[step]
-        return True
 
     def translate(self, problem: Problem) -> Problem:
         """Return a problem that a rule found in the words of version 2 with its place in the document.
@@ -184,7 +176,9 @@ class View:
             obstacle = problem.obstacle
         elif not self.document.kind.is_program:
             repair = None
-            choices = tuple(filter(_moves_only_items, choices))
+            choices = tuple(
+                choice for choice in choices if all(isinstance(intent, MoveItems) for intent in choice.intents)
+            )
         return problem._replace(
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
@@ -245,27 +239,19 @@ class View:
         """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently."""
         found = self.document.ambiguous_scalars(within)
         if not (self.around or self.dialect is OWN):
-            return found
+            yield from found
+            return
         own = {place: path for path, (place, _) in self._places.items()}
-        if self.dialect is OWN:
-            return self._move_back(own, found)
-        return ((own[place], ambiguity) for place, ambiguity in found if place in own)
-
-    def _move_back(
-        self, own: Mapping[Path, Path], found: Iterable[tuple[Path, Ambiguity]]
-    ) -> Iterator[tuple[Path, Ambiguity]]:
-        """Yield what is found in the document at its paths in `data`, which `own` has by their places."""
         for place, ambiguity in found:
-            length = next(length for length in range(len(place), -1, -1) if place[:length] in own)
-            yield (*own[place[:length]], *place[length:]), ambiguity
+            lengths = range(len(place), -1 if self.dialect is OWN else len(place) - 1, -1)
+            for length in lengths:
+                if place[:length] in own:
+                    yield (*own[place[:length]], *place[length:]), ambiguity
+                    break
 
     def _written_place(self, path: Path) -> Path | None:
         place, is_key = self._places.get(path, ((), True))
         return place if place and not is_key else None
-
-
-def _moves_only_items(repair: Repair) -> bool:
-    return all(isinstance(intent, MoveItems) for intent in repair.intents)
 
 
 _ABSENT = object()
@@ -309,10 +295,13 @@ class ViewBuilder:
                 self.put((*own, name), (*source, *steps))
         return found
 
-    def rename_items(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
-        """Rename the fields of each mapping in a list; other items stay the same."""
+    def rename_items(
+        self, items: list[Any], names: Mapping[str, str], own: Path = (), source: Path | None = None
+    ) -> list[Any]:
+        """Rename the fields of each mapping in a list as `rename` does; other items stay the same."""
+        source = (*self.path, *own) if source is None else source
         return [
-            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
+            self.rename(item, names, (*own, index), (*source, index)) if isinstance(item, dict) else item
             for index, item in enumerate(items)
         ]
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import LABEL, Agreement, Breach, DisagreementList, PassRate
@@ -55,10 +54,6 @@ def format_legend(agreements: Sequence[Agreement]) -> list[str]:
     """Return the lines that explain the figures of all sections."""
     units = _UNITS if any(agreement.has_texts for agreement in agreements) else _NO_UNITS
     return [line.format(units=units) for line in _LEGEND]
-
-
-INTERVAL = "95%"
-"""The name of a column with the intervals of the one before it."""
 
 
 class Section(NamedTuple):
@@ -179,12 +174,12 @@ def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Sect
         found.append(
             TextColumn("agree", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures])
         )
-    found += [TextColumn("alpha", list(map(_value, alphas))), TextColumn(INTERVAL, list(map(_interval, alphas)))]
+    found.append(TextColumn("alpha", list(map(_value, alphas)), intervals=list(map(_interval, alphas))))
     if is_pair:
         found.append(TextColumn("kappa", [_value(compared.kappa) for compared in measures], 2))
     if any("bias" in compared.figures for compared in measures):
         biases = [compared.figures.get("bias") for compared in measures]
-        found += [TextColumn("bias", list(map(_signed, biases))), TextColumn(INTERVAL, list(map(_interval, biases)), 1)]
+        found.append(TextColumn("bias", list(map(_signed, biases)), 0, list(map(_interval, biases)), 1))
     return Section(_title(comparison), found, notes)
 
 
@@ -238,11 +233,11 @@ def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
 
 def _list_share_columns(several: Sequence[Shares], bounded: Sequence[Shares | None]) -> list[TextColumn]:
     """Return the columns of bad answers caught and good ones passed; only those that are `bounded` have an interval."""
+    of_bad = [_bounds(shares.bad_caught) if shares else "" for shares in bounded]
+    of_good = [_bounds(shares.good_passed) if shares else "" for shares in bounded]
     return [
-        TextColumn("bad caught", [_bounded(shares.bad_caught) for shares in several]),
-        TextColumn(INTERVAL, [_bounds(shares.bad_caught) if shares else "" for shares in bounded], 1),
-        TextColumn("good passed", [_bounded(shares.good_passed) for shares in several]),
-        TextColumn(INTERVAL, [_bounds(shares.good_passed) if shares else "" for shares in bounded], 2),
+        TextColumn("bad caught", [_bounded(shares.bad_caught) for shares in several], 0, of_bad, 1),
+        TextColumn("good passed", [_bounded(shares.good_passed) for shares in several], 0, of_good, 2),
     ]
 
 
@@ -335,8 +330,7 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
         return Section(title, columns)
     columns += [
         TextColumn("mid-p", [_number(contest.mid_p) for contest in contests]),
-        TextColumn("first nearer by", list(map(_signed, differences))),
-        TextColumn(INTERVAL, list(map(_interval, differences)), 1),
+        TextColumn("first nearer by", list(map(_signed, differences)), 0, list(map(_interval, differences)), 1),
     ]
     notes = list(_explain((contest.measure, [contest.nearer]) for contest in contests))
     if any(contest.mid_p is None for contest in contests):
@@ -347,14 +341,10 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
 def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
     figures = [of_criterion.flips for of_criterion in several]
-    columns = [
-        TextColumn("criterion", [_name(of_criterion.measure) for of_criterion in several]),
-        TextColumn("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
-    ]
-    if several[0].answers < LEAST:
-        return Section(title, columns)
-    columns.append(TextColumn(INTERVAL, list(map(_interval, figures))))
-    return Section(title, columns)
+    intervals = list(map(_interval, figures)) if several[0].answers >= LEAST else []
+    names = TextColumn("criterion", [_name(of_criterion.measure) for of_criterion in several])
+    flips = TextColumn("flips", [_number(figure.value, "{:.1%}") for figure in figures], intervals=intervals)
+    return Section(title, [names, flips])
 
 
 def _name(measure: Measure) -> str:
@@ -404,21 +394,14 @@ class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
+    breaches: Sequence[Breach]
     invalid: Sequence[InvalidRecord]
     left_out: Sequence[LeftOut]
-    breaches: Sequence[Breach]
 
 
 def as_json(findings: AgreementReport) -> str:
     """Return the JSON report."""
-    report = {
-        "version": VERSION,
-        "agreements": findings.agreements,
-        "breaches": findings.breaches,
-        "invalid": findings.invalid,
-        "left_out": findings.left_out,
-    }
-    return render_report(report)
+    return render_report({"version": VERSION, **findings._asdict()})
 
 
 def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator[str]:
@@ -479,14 +462,5 @@ def describe_findings(findings: AgreementReport) -> dict[str, Any]:
         "left": left,
         "describe": describe,
         "sections": sections_of,
-        "fold": lambda columns: list(_fold(columns)),
         "not_compared": [*list_invalid(findings.invalid), *map(str, findings.left_out)],
     }
-
-
-def _fold(columns: Sequence[TextColumn]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the name and the cells of each column, each with its interval of the next column, or without."""
-    for column, following in zip_longest(columns, columns[1:]):
-        if column.name != INTERVAL:
-            intervals = following.cells if following and following.name == INTERVAL else [""] * len(column.cells)
-            yield column.name, list(zip(column.cells, intervals, strict=True))

@@ -11,7 +11,6 @@ from rubric_lint.assess.agreement.reading import NO_RESULT, REFUSALS
 from rubric_lint.assess.assess import (
     MOST_LOOKS,
     Assessment,
-    AssessOptions,
     Evidence,
     Standing,
     Trust,
@@ -19,7 +18,7 @@ from rubric_lint.assess.assess import (
     is_against,
 )
 from rubric_lint.assess.assess import AssessedCriterion as Criterion
-from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.decision import USUAL, MeasureOptions, Reason
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares
 from rubric_lint.assess.measure.labelled import count_units
 from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
@@ -200,9 +199,9 @@ def _repeat(found: Assessment, given: RunInputs) -> dict[str, Value]:
     return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
 
 
-def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
+def _list_asked(asked: MeasureOptions, given: RunInputs) -> dict[str, Value]:
     """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
-    usual, options = AssessOptions(), dict[str, Value](map=given.mapping)
+    usual, options = USUAL, dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
         options["target"] = f"{float(asked.target):.10g}"
     if asked.line is not usual.line:
@@ -214,7 +213,7 @@ def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
     return {**options, **given.settings}
 
 
-def _list_label_scales(asked: AssessOptions) -> list[str]:
+def _list_label_scales(asked: MeasureOptions) -> list[str]:
     scales = asked.label_scales.items()
     return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 

@@ -76,7 +76,7 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
         "left_out": fixed.left_out or None,
     }
     if fixed.notes:
-        data["notes"] = [{"message": message, **_describe_place(fixed, at)} for message, at in fixed.notes]
+        data["notes"] = [{"message": note.message, **_describe_place(fixed, note.at)} for note in fixed.notes]
     data["error"] = fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None)
     return {**data, **_describe_place(fixed, fixed.doubt_at), "other_links": outcome.others}
 

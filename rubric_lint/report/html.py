@@ -33,7 +33,6 @@ from rubric_lint.report.agreement import AgreementReport, describe_findings, for
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
     BELOW,
-    MOST_ANSWERS,
     MOST_TEXT,
     PageAnswers,
     RecordTexts,
@@ -131,7 +130,7 @@ BINS = 20
 """How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
 
 _MOST_INVALID = _MOST_FIRST = _MOST_RUBRICS = _MOST_NAMES = 20
-_MOST_MODELS = 10
+_MOST_MODELS = _MOST_WORST = 10
 _MOST_CRITERIA = 200
 _MOST_COLUMNS = 25
 
@@ -198,12 +197,7 @@ class HtmlReport:
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
         other_texts: RecordTexts | None = None,
-        *,
-        worst: int = 10,
-        most: int = MOST_ANSWERS,
-        most_text: int = MOST_TEXT,
     ) -> None:
-        self._most = worst
         self._kept = 0
         self._bins: Counter[tuple[int, Verdict]] = Counter()
         # The best of the worst comes first, to be dropped next; the number orders equal ones.
@@ -212,7 +206,7 @@ class HtmlReport:
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
-        self._answers = PageAnswers([*rubrics.values()], other, other_texts, most=most, most_text=most_text)
+        self._answers = PageAnswers([*rubrics.values()], other, other_texts)
 
     def add(self, result: RecordResult, content: Content) -> None:
         """Add the result of one entry."""
@@ -232,7 +226,7 @@ class HtmlReport:
             return
         self._kept += 1
         entry = (-_CODES[scored.verdict], -scored.score, -self._kept, result)
-        if len(self._worst) < self._most:
+        if len(self._worst) < _MOST_WORST:
             heapq.heappush(self._worst, entry)
         elif entry > self._worst[0]:
             heapq.heapreplace(self._worst, entry)

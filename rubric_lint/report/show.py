@@ -106,7 +106,9 @@ class ShowText:
             gate = f", gate {group.written_gate}" if group.written_gate else ""
             condition = f", applies if: {group.applies_if}" if group.applies_if else ""
             outcome = f": {group.outcome}" if group.outcome else ""
-            yield from self._wrap("  ", f"group {group.id} (weight {group.weight:.12g}{gate}{condition}){outcome}")
+            yield from self._wrap(
+                "  ", f"group {group.id} (weight {float(group.weight):.12g}{gate}{condition}){outcome}"
+            )
 
     def _tabulate(self, rubric: ShownRubric) -> Iterator[str]:
         criteria = rubric.criteria

@@ -132,11 +132,16 @@ _LONGEST = 40
 
 
 class TextColumn(NamedTuple):
-    """A column of a table; those with the highest `rank` are left out first where the table is too wide."""
+    """A column of a table; those with the highest `rank` are left out first where the table is too wide.
+
+    `intervals` are those of its figures, which stand in a column of their own beside it.
+    """
 
     name: str
     cells: Sequence[str]
     rank: int = 0
+    intervals: Sequence[str] = ()
+    rank_of_intervals: int = 0
 
 
 def shorten_name(name: str, room: int = _LONGEST) -> str:
@@ -209,7 +214,10 @@ def _fill(prose: list[str], room: int) -> list[str]:
 
 def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
-    columns = [column for column in columns if any(column.cells)]
+    parts: list[TextColumn] = []
+    for column in columns:
+        parts += [column, TextColumn("95%", column.intervals, column.rank_of_intervals)]
+    columns = [column for column in parts if any(column.cells)]
     every = len(columns)
     for rank in sorted({column.rank for column in columns if column.rank}, reverse=True):
         if _measure(columns, shortest=True) > room:

@@ -18,11 +18,12 @@ from rubric_lint.assess.assess import (
 )
 from rubric_lint.assess.judged.outcomes import at_least, at_most
 from rubric_lint.assess.judged.review import Review, UnmatchedRecords
-from rubric_lint.assess.judged.rules import TARGET, explain_missing_labels, explain_unmeasured
+from rubric_lint.assess.judged.rules import explain_missing_labels, explain_unmeasured
 from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
+    TARGET,
     Reason,
     format_missing,
     format_missing_valid,

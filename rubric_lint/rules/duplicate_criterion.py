@@ -30,8 +30,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 is_copied = _names_another_thing(criterion, first)
                 yield _compare("copied" if is_copied else "counted-twice", criterion, first)
         yield from _find_turned(criteria, texts)
-    if any(map("\n".join(texts).__contains__, _PARTS)):
-        yield from _find_opposites(others)
+    yield from _find_opposites(others)
 
 
 def _find_turned(criteria: list[Criterion], texts: list[str]) -> Iterator[Problem]:
@@ -104,9 +103,6 @@ def _distinguish(criterion: Criterion) -> Hashable:
 
 # Words that come or go with a negation: does not mention, no source, with a greeting.
 _DROPPED = NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
-_PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
-"""One of these is in every outcome with a negation."""
-
 
 RULE = Rule(
     "duplicate-criterion",

@@ -11,19 +11,13 @@ from rubric_lint.source.path import Part, Path
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the outcomes within each scale, and within the levels of each criterion."""
     for scale in rubric.scales:
-        texts = [band.outcome for band in scale.bands if band.outcome]
-        ends = {(text.rstrip(_TRAILING).rsplit(None, 1) or ("",))[-1].casefold() for text in texts}
-        if len(ends) < len(texts):  # those that are the same end in the same word
-            yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
+        yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
         levels = criterion.levels
         if levels:
             if rubric.view and not rubric.view.is_text:  # a text may be that of several levels
                 levels = tuple({rubric.place(level.outcome_path): level for level in levels}.values())
             yield from _compare("levels", ((level.outcome, level.outcome_path) for level in levels))
-
-
-_TRAILING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ".!"
 
 
 def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator[Problem]:

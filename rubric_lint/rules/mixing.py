@@ -9,24 +9,13 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.source.path import Part
 
-_ONE = {
-    Shape.CHECKLIST: "a checklist criterion",
-    Shape.SCORE_RANGES: "a criterion with `score_ranges`",
-    Shape.HOLISTIC: "a band of a holistic scale",
-    Shape.LEVELS: "a criterion with `levels`",
+_WORDS = {
+    Shape.CHECKLIST: ("a checklist criterion", "checklist items", "checklist criteria"),
+    Shape.SCORE_RANGES: ("a criterion with `score_ranges`", "score ranges", "criteria with `score_ranges`"),
+    Shape.HOLISTIC: ("a band of a holistic scale", "holistic bands", "bands"),
+    Shape.LEVELS: ("a criterion with `levels`", "levels", "criteria with `levels`"),
 }
-_MANY = {
-    Shape.CHECKLIST: "checklist items",
-    Shape.SCORE_RANGES: "score ranges",
-    Shape.HOLISTIC: "holistic bands",
-    Shape.LEVELS: "levels",
-}
-_MOVED = {
-    Shape.CHECKLIST: "checklist criteria",
-    Shape.SCORE_RANGES: "criteria with `score_ranges`",
-    Shape.HOLISTIC: "bands",
-    Shape.LEVELS: "criteria with `levels`",
-}
+"""What messages call an entry of each shape, several that are there, and several that move."""
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -40,7 +29,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if shape is not rubric.shape and rubric.shape in first and not is_free:
             other = first[rubric.shape]
             moved = [entry for entry in rubric.entries if entry.shapes[0] is shape and _has_shape_field(entry)]
-            what = f"the {len(moved)} {_MOVED[shape]}"
+            what = f"the {len(moved)} {_WORDS[shape][2]}"
             if len(moved) == 1:
                 what = "this band" if shape is Shape.HOLISTIC else moved[0].label
             # Bands that leave a score out would be a rubric with another error.
@@ -49,8 +38,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 "two-shapes",
                 entry.path,
                 Part.ENTRY,
-                {"shape": _MANY[rubric.shape], "other": _MANY[shape]},
-                (RelatedPlace(_ONE[rubric.shape], other.path, Part.ENTRY),),
+                {"shape": _WORDS[rubric.shape][1], "other": _WORDS[shape][1]},
+                (RelatedPlace(_WORDS[rubric.shape][0], other.path, Part.ENTRY),),
                 choices=(repair,) if repair else (),
             )
 

@@ -6,17 +6,17 @@ from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import list_scores, name_scores
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
+from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare each band with those that start at a lower score, in whatever order the bands are written."""
-    for scale, repair in repair_scales(rubric):
+    for scale, repair in rubric.scale_repairs:
         repeated = list(_find_repeated(scale))
         yield from repeated
-        if not repeated and not _is_ascending(scale):
+        if not repeated:
             yield from _compare(scale, repair)
 
 
@@ -29,17 +29,6 @@ def _find_repeated(scale: Scale) -> Iterator[Problem]:
             values = {"key": band.path[-1], "other": other.path[-1]}
             related = (RelatedPlace("the first one", other.path, other.part),)
             yield Problem("repeated-key", band.path, band.part, values, related)
-
-
-def _is_ascending(scale: Scale) -> bool:
-    """Return whether each band starts above the previous one, as nearly all do; then no bands share a score."""
-    top = 0
-    for band in scale.bands:
-        if band.scores:
-            if band.scores.start < top:
-                return False
-            top = band.scores.stop
-    return True
 
 
 def _compare(scale: Scale, repair: ScaleRepair) -> Iterator[Problem]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
@@ -34,18 +33,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             scores = find_extent(band) or range(0)
             inside = [cut for cut in cuts if cut in scores[1:]]
             if inside:
-                split.append(_SplitBand(band, scores, inside))
+                split.append((band, scores, inside))
         if split:
             yield from _check_scale(rubric, scale, verdicts, split)
 
 
-@dataclass(frozen=True, slots=True)
-class _SplitBand:
-    """A band, its scores, and those of them that come to another verdict than the score below."""
-
-    band: Band
-    scores: range
-    starts: list[int]
+_SplitBand = tuple[Band, range, list[int]]
+"""A band, its scores, and those of them that come to another verdict than the score below."""
 
 
 def _check_scale(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: Sequence[_SplitBand]) -> Iterator[Problem]:
@@ -54,21 +48,21 @@ def _check_scale(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: Sequen
         plan = plan_scale(rubric, scale)
     except RefusedScaleError as refused:
         shared = Counter(score for band in scale.bands for score in band.scores)
-        for one in split:
-            if one.band.is_sound and all(shared[score] == 1 for score in one.scores):
-                yield ScaleRepair(obstacle=str(refused)).attach(_describe(rubric, scale, verdicts, one))
+        for band, scores, starts in split:
+            if band.is_sound and all(shared[score] == 1 for score in scores):
+                problem = _describe(rubric, scale, verdicts, (band, scores, starts))
+                yield ScaleRepair(obstacle=str(refused)).attach(problem)
         return
-    for one in split:
-        starts = [start for start in one.starts if start not in plan.settled]
+    for band, scores, inside in split:
+        starts = [start for start in inside if start not in plan.settled]
         if starts:
-            problem = _describe(rubric, scale, verdicts, replace(one, starts=starts))
-            yield plan.part(starts).attach(problem)
+            yield plan.part(starts).attach(_describe(rubric, scale, verdicts, (band, scores, starts)))
 
 
 def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBand) -> Problem:
-    band, starts = split.band, split.starts
+    band, scores_of_band, starts = split
     scores_by_verdict: dict[str, list[int]] = {}
-    for score in split.scores:
+    for score in scores_of_band:
         scores_by_verdict.setdefault(verdicts.of(score), []).append(score)
     is_one = len(starts) == 1
     is_alone = verdicts.pass_from is not None

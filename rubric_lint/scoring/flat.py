@@ -36,26 +36,19 @@ _KNOWN = frozenset({*RECORD_FIELDS, *RESULT_FIELDS, *OF_TABLE, "error_path", "fi
 """The fields with a meaning of their own, which are never taken for a misspelt criterion."""
 
 
-class SheetColumns(NamedTuple):
-    """The names of the fields with the answer to each criterion, and with the verdict; None where there is none."""
-
-    criteria: tuple[str | None, ...]
-    verdict: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
     """Where records with certain names of fields have a judgement: the `used` fields, and the `others`.
 
-    `flags` are those of the others that say in yes or no whether an answer passes. `seen` has for each criterion the
-    answers that texts mean: a table repeats a few.
+    Of the used ones, `criteria` have the answer to each criterion, and `verdict` has the verdict; None without one.
+    `flags` are those of the others that say in yes or no whether an answer passes.
     """
 
-    columns: SheetColumns
+    criteria: tuple[str | None, ...]
+    verdict: str | None
     used: frozenset[str]
     others: tuple[str, ...]
     flags: tuple[str, ...]
-    seen: tuple[dict[str, AnswerValue | None], ...]
 
 
 class SheetRow(NamedTuple):
@@ -64,11 +57,6 @@ class SheetRow(NamedTuple):
     layout: SheetLayout
     answers: tuple[AnswerValue | None, ...]
     verdict: Verdict | None
-
-    @property
-    def columns(self) -> SheetColumns:
-        """The fields of the judgement."""
-        return self.layout.columns
 
 
 def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
@@ -84,7 +72,7 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
 def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     """Return whether a record is a result, has a field for a criterion, or two of which only one may be it."""
     try:
-        return isinstance(value.get("criteria"), list) or any(_find_columns(tuple(value), rubric).criteria)
+        return isinstance(value.get("criteria"), list) or any(_find_columns(tuple(value), rubric)[0])
     except OutputError:
         return True
 
@@ -108,35 +96,25 @@ def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow 
         layout = _lay_out(filled, rubric)
     if not layout.used:
         return None
-    columns = layout.columns
-    _refuse_compact(value, columns, rubric)
+    _refuse_compact(value, layout, rubric)
     answers: list[AnswerValue | None] = []
-    for name, criterion, seen in zip(columns.criteria, rubric.criteria, layout.seen, strict=True):
-        if name is None:
-            answers.append(None)
-            continue
-        cell = value[name]
-        if type(cell) is not str:
-            answers.append(_read_answer(value, name, criterion))
-            continue
-        if cell not in seen:
-            seen[cell] = _read_answer(value, name, criterion)
-        answers.append(seen[cell])
-    verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
-    if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
+    for name, criterion in zip(layout.criteria, rubric.criteria, strict=True):
+        answers.append(None if name is None else _read_answer(value, name, criterion))
+    verdict = None if layout.verdict is None else _read_verdict(value, layout.verdict)
+    if layout.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
         earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
     return SheetRow(layout, tuple(answers), verdict)
 
 
-def _refuse_compact(value: Mapping[str, Any], columns: SheetColumns, rubric: ScoringRubric) -> None:
+def _refuse_compact(value: Mapping[str, Any], layout: SheetLayout, rubric: ScoringRubric) -> None:
     """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
 
     Raises:
         OutputError: unless the score is a whole number above 1, or the verdict follows from it.
     """
-    (score, *others), criterion = columns.criteria, rubric.criteria[0]
-    if others or not score or not columns.verdict:
+    (score, *others), criterion = layout.criteria, rubric.criteria[0]
+    if others or not score or not layout.verdict:
         return
     if fold_column(score) != _SCORE or fold_column(criterion.id) == _SCORE:
         return
@@ -145,10 +123,8 @@ def _refuse_compact(value: Mapping[str, Any], columns: SheetColumns, rubric: Sco
     if not text or (whole and int(whole[1]) > 1):
         return
     grade = criterion.grade(int(whole[1])) if whole else None
-    if grade is None or rubric.weigh([grade]).verdict is not _read_verdict(value, columns.verdict):
-        raise OutputError(
-            f"`{score}` beside `{columns.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`"
-        )
+    if grade is None or rubric.weigh([grade]).verdict is not _read_verdict(value, layout.verdict):
+        raise OutputError(f"`{score}` beside `{layout.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`")
 
 
 @lru_cache(maxsize=1000)
@@ -159,19 +135,19 @@ def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
         _SharedError: if two fields are of one criterion.
         OutputError: if one seems misspelt.
     """
-    columns = _find_columns(names, rubric)
-    used = frozenset(name for name in [*columns.criteria, columns.verdict] if name is not None)
+    criteria, verdict = _find_columns(names, rubric)
+    used = frozenset(name for name in [*criteria, verdict] if name is not None)
     others = tuple(name for name in names if name not in used)
     if used:
         folded = {fold_column(name): name for name in others}
-        for column, criterion in zip(columns.criteria, rubric.criteria, strict=True):
+        for column, criterion in zip(criteria, rubric.criteria, strict=True):
             near = find_near(fold_column(criterion.id), folded.keys() - _KNOWN) if column is None else []
             if near:
                 raise OutputError(
                     f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
                 )
     flags = tuple(name for name in others if name.lower() in _FLAGS)
-    return SheetLayout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
+    return SheetLayout(criteria, verdict, used, others, flags)
 
 
 class _SharedError(OutputError):
@@ -200,13 +176,13 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
         OutputError: as `read_sheet_row`, or if it lacks an answer.
     """
     row = read_sheet_row(value, rubric)
-    if row is None or not (any(row.columns.criteria) or None not in row.answers):
+    if row is None or not (any(row.layout.criteria) or None not in row.answers):
         return value
-    (column, *others), (criterion, *_) = row.columns.criteria, rubric.criteria
+    (column, *others), (criterion, *_) = row.layout.criteria, rubric.criteria
     if not others and column and fold_column(column) == _SCORE != fold_column(criterion.id):
         return value  # the score of a table, where case does not matter; in an object it does
     answers = read_whole(row, rubric)
-    used = row.layout.used if row.columns.criteria == (None,) else {*row.columns.criteria}
+    used = row.layout.used if row.layout.criteria == (None,) else {*row.layout.criteria}
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
         return {**rest, criterion.field: answers[0]}
@@ -250,8 +226,12 @@ def list_check(name: str, check: Any) -> Any:
     return {"id": name, **check}
 
 
-def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns:
-    """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
+def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> tuple[tuple[str | None, ...], str | None]:
+    """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error.
+
+    Returns:
+        The field with the answer to each criterion, and that with the verdict; None where there is none.
+    """
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
@@ -284,7 +264,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.criteria[0].shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
-    return SheetColumns(tuple(criteria), verdict)
+    return tuple(criteria), verdict
 
 
 def read_cell(value: Any) -> str:

@@ -34,22 +34,19 @@ def read_object(value: Any, rubric: ScoringRubric, reading: ParseOptions = DEFAU
     value, faults = form.find(value)
     extra = [*form.find_extra_fields(value)]
     faults += form.refuse_extra_fields(extra, reading, [criterion.id for criterion in rubric.criteria])
+    faults.sort(key=lambda fault: fault.path)
     notes = ReadingNotes(tuple(dict.fromkeys([str(path[-1]) for path, _ in extra]))) if extra else NO_NOTES
-    try:
+    if rubric.shape is Shape.HOLISTIC:
         _raise_first(faults)
-        if rubric.shape is Shape.HOLISTIC:
-            score = _read_answer(value, rubric.criteria[0], ())
-            return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"), notes)
-        places = _find_checks(value["checks"], rubric)
-        checks = [(place, value["checks"][place]) for place in places]
-        answers = tuple(
-            _read_check(check, criterion, ("checks", place))
-            for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
-        )
-        reasons = tuple(check.get("reasoning") for _, check in checks)
-        return JudgeOutput(answers, reasons, value.get("overall_reasoning"), notes)
-    except OutputError as fault:
-        raise _count_others(fault, value, faults, rubric) from None
+        score = _read_answer(value, rubric.criteria[0], ())
+        return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"), notes)
+    read: dict[str, tuple[AnswerValue, str | None]] = {}
+    checks = value.get("checks") if isinstance(value, Mapping) else None
+    if isinstance(checks, list | tuple):
+        faults += _read_checks(checks, rubric, {_find_check(fault.path) for fault in faults}, read)
+    _raise_first(faults)
+    answers, reasons = zip(*[read[criterion.id] for criterion in rubric.criteria], strict=True)
+    return JudgeOutput(answers, reasons, value.get("overall_reasoning"), notes)
 
 
 def _refuse_message(value: Any) -> None:
@@ -195,7 +192,8 @@ class OutputForm:
                 raise OutputError("nested too deeply to be read") from None
             errors = list(validator.iter_errors(checked))
         errors = [error for error in errors if _OF_EXTRA_FIELDS.isdisjoint(error.schema_path)]
-        return plain, [self._describe(value, tuple(error.instance_path), error.schema_path) for error in errors]
+        faults = [self._describe(value, tuple(error.instance_path), error.schema_path) for error in errors]
+        return plain, sorted(faults, key=lambda fault: fault.path)
 
     def _describe(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
         """Return the error for a value at a path; `rule` is the path of the keyword in the schema that refuses it."""
@@ -283,10 +281,13 @@ def _join_checks(definitions: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _raise_first(faults: Sequence[OutputError]) -> None:
+    """Raise the first error, and say how many others there are: at most one for each check, so none counts twice."""
     if faults:
-        first = min(faults, key=lambda fault: fault.path)
+        first = faults[0]
+        others = {_find_check(fault.path) for fault in faults} - {_find_check(first.path)}
+        more = f" (and {counted(len(others), 'more error')})" if others else ""
         # Not the one in the list, which its own traceback would keep in memory, with all frames.
-        raise OutputError(first.message, first.path)
+        raise OutputError(f"{first.message}{more}", first.path)
 
 
 @cache
@@ -323,12 +324,7 @@ def _fold_key(name: str) -> str:
 
 def near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
     """Return the names that may be misspelt names of these fields."""
-    return [name for name in value if name not in _KNOWN and _is_near(name, fields)]
-
-
-@lru_cache(maxsize=1000)
-def _is_near(name: str, fields: tuple[str, ...]) -> bool:
-    return bool(find_near(name, fields))
+    return [name for name in value if name not in _KNOWN and find_near(name, fields)]
 
 
 def describe_answer(value: Any) -> str:
@@ -368,73 +364,45 @@ def _simplify(value: Any, path: Path, stand_in: float | None = None) -> Any:  # 
     raise OutputError(f"found {describe_answer(value)}, expected JSON", pointer(path))
 
 
-def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
-    """Return the index in `checks` of each criterion; raise OutputError if an id is unknown, repeated or missing."""
+def _read_checks(
+    checks: Sequence[Any], rubric: ScoringRubric, refused: Collection[str], read: dict[str, Any]
+) -> Iterator[OutputError]:
+    """Yield the errors in checks that depend on the rubric: ids that are unknown, repeated or missing, and answers.
+
+    What is right is put into `read`: the answer and the reason, by the id of the criterion. `refused` are the JSON
+    Pointers to the checks with an error by the schema.
+    """
     known = tuple([criterion.id for criterion in rubric.criteria])
-    found: dict[str, int] = {}
-    for place in _find_wrong_ids(enumerate(checks), known, found):
-        name, path = checks[place]["id"], pointer(("checks", place, "id"))
-        if name in found:
-            raise OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
-        raise OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
-    missing = [name for name in known if name not in found]
-    if missing:
-        raise OutputError(f"no check for {_quote(missing)}", "/checks")
-    return [found[name] for name in known]
-
-
-def _find_wrong_ids(checks: Iterable[tuple[int, Any]], known: Collection[str], found: dict[str, int]) -> Iterator[int]:
-    """Yield the index of each check with an unknown or repeated id, and put those of the others into `found`."""
-    for place, check in checks:
-        name = check["id"]
-        if name not in known or name in found:
-            yield place
+    places: dict[str, int] = {}
+    for place, check in enumerate(checks):
+        name = check.get("id") if isinstance(check, Mapping) else None
+        if not isinstance(name, str):
+            continue
+        path = pointer(("checks", place, "id"))
+        if name in places:
+            yield OutputError(f'"{name}" is judged twice, here and in check {places[name] + 1}', path)
+        elif name in known:
+            places[name] = place
         else:
-            found[name] = place
-
-
-def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> OutputError:
-    """Return the error with the number of others in its message: at most one for each check, so none counts twice."""
-    others = {*_find_wrong_checks(value, faults, rubric)} - {_find_check(fault.path)}
-    if not others:
-        return fault
-    message = f"{fault.message} (and {counted(len(others), 'more error')})"
-    return OutputError(message, fault.path, fault.line, fault.offset)
+            yield OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
+    missing = [name for name in known if name not in places]
+    # A check with a wrong id, or without one, may be meant for a criterion that has none.
+    if len(missing) > len(checks) - len(places):
+        yield OutputError(f"no check for {_quote(missing)}", "/checks")
+    for criterion in rubric.criteria:
+        place = places.get(criterion.id, -1)
+        if place < 0 or f"/checks/{place}" in refused:
+            continue
+        check = checks[place]
+        try:
+            read[criterion.id] = _read_check(check, criterion, ("checks", place)), check.get("reasoning")
+        except OutputError as fault:
+            yield fault
 
 
 def _find_check(path: str) -> str:
     """Return the JSON Pointer to the check that a path leads into, such as `/checks/2`; empty outside the checks."""
     return "/".join(path.split("/")[:3]) if path.startswith("/checks") else ""
-
-
-def _find_wrong_checks(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
-    """Yield the JSON Pointer to the check of each error; `/checks` if one is missing, empty outside the checks.
-
-    `faults` are the errors by the schema; what depends on the rubric is found here: ids, and the answers to criteria.
-    """
-    refused = {_find_check(fault.path) for fault in faults}
-    yield from refused
-    checks = value.get("checks") if isinstance(value, Mapping) else None
-    if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
-        return
-    criteria = {criterion.id: criterion for criterion in rubric.criteria}
-    with_ids = [
-        (at, check) for at, check in enumerate(checks) if isinstance(check, Mapping) and type(check.get("id")) is str
-    ]
-    places: dict[str, int] = {}
-    wrong_ids = [f"/checks/{place}" for place in _find_wrong_ids(with_ids, criteria, places)]
-    yield from wrong_ids
-    # A check with a wrong id, or without one, may be meant for a criterion that has none.
-    if len(criteria) - len(places) > len(wrong_ids) + len(checks) - len(with_ids):
-        yield "/checks"
-    for name, place in places.items():
-        check = f"/checks/{place}"
-        if check in refused:
-            continue
-        try:
-            _read_check(checks[place], criteria[name], ("checks", place))
-        except OutputError:
-            yield check
 
 
 @lru_cache(maxsize=1000)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from rubric_lint.model.arguments import MANY, require_items, takes
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.messages import UserError, join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.view import OWN
 from rubric_lint.scoring.groups import GroupResult, ScoreBounds, ScoringGroup
@@ -268,15 +268,12 @@ class Scored:
         """Return the result as JSON, without the fields that the record adds."""
         found = {**self.rubric.to_json(), **self.summarize()}
         if self.samples:
-            found |= {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable}
+            found |= {"verdicts": self.verdicts, "stable": self.stable}
         if self.samples and self.models:
             by_model: dict[str, list[Scored]] = {}
             for model, sample in zip(self.models, self.samples, strict=True):
                 by_model.setdefault(model, []).append(sample)
-            panel = [
-                {"model": model, "verdicts": _name_verdicts(_count_verdicts(samples))}
-                for model, samples in by_model.items()
-            ]
+            panel = [{"model": model, "verdicts": _count_verdicts(samples)} for model, samples in by_model.items()]
             # Outputs of one model are not independent votes; those of different models may be.
             found |= {"independent_votes_at_most": self.votes, "panel": panel}
         found["criteria"] = [criterion.to_json() for criterion in self.criteria]
@@ -300,10 +297,6 @@ def _count_verdicts(results: Iterable[Scored]) -> dict[Verdict, int]:
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
-def _name_verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
-    return {str(verdict): count for verdict, count in counts.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class ReadingNotes:
     """What reading an output passed over: fields that nobody asked for, and line breaks that JSON would escape."""
@@ -325,12 +318,13 @@ class JudgeOutput:
     notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
-class RubricError(Exception):
+class RubricError(UserError):
     """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
 
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The reasons."""
+        return self.lines
 
 
 class VaryingPointsError(RubricError):

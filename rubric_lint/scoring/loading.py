@@ -204,8 +204,7 @@ def _give_points(
 
     `weights` are those of the criteria in one average.
     """
-    whole = _as_integers(weights)
-    total = _add_up(whole)
+    whole, total = _as_integers(weights)
     unit = 1
     for draft in drafts:
         unit = math.lcm(unit, *[grade.score.denominator for grade in draft.grades])
@@ -262,21 +261,12 @@ def share_out(weights: Sequence[Decimal]) -> list[Fraction]:
     Raises:
         UnscorableError: if no weight is above 0, or they are too far apart.
     """
-    whole = _as_integers(weights)
-    total = _add_up(whole)
+    whole, total = _as_integers(weights)
     return [Fraction(weight, total) for weight in whole]
 
 
-def _add_up(weights: Sequence[int]) -> int:
-    """Return the sum of the weights above 0, which an answer can earn."""
-    total = sum(weight for weight in weights if weight > 0)
-    if not total:
-        raise UnscorableError("has no criterion with a weight above 0, so there is nothing to divide by")
-    return total
-
-
-def _as_integers(weights: Sequence[Decimal]) -> list[int]:
-    """Scale the weights to the smallest integers in the same proportion."""
+def _as_integers(weights: Sequence[Decimal]) -> tuple[list[int], int]:
+    """Return weights as the smallest integers in the same proportion, and the sum of those above 0."""
     if not any(weights):
         raise UnscorableError("has weights that are all 0, so there is nothing to divide by")
     parts = [weight.as_tuple() for weight in weights]
@@ -289,7 +279,11 @@ def _as_integers(weights: Sequence[Decimal]) -> list[int]:
         for part, weight in zip(parts, weights, strict=True)
     ]
     divisor = math.gcd(*whole)
-    return [weight // divisor for weight in whole]
+    smallest = [weight // divisor for weight in whole]
+    total = sum(weight for weight in smallest if weight > 0)
+    if not total:
+        raise UnscorableError("has no criterion with a weight above 0, so there is nothing to divide by")
+    return smallest, total
 
 
 DECIDING = frozenset({

@@ -1,4 +1,9 @@
-"""Read what a judge returned, as raw text or as an object, and grade its answers."""
+"""Read what a judge returned, as raw text or as an object, and grade its answers.
+
+Most outputs have exactly the fields of their form. msgspec reads and checks these at once, but it silently keeps the
+last of two equal keys. So what it decodes counts only if it has as many strings as the JSON has pairs of quotes. For
+anything else, and where msgspec is not installed, the strict reader and the schema decide.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +30,7 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
 )
-from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
+from rubric_lint.scoring.records.decoding import OutputError, read_struct
 from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
 from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.verdict import find_verdict, unwrap
@@ -236,15 +241,15 @@ class OutputReader:
             return self.make_result(read_object(read_grade(*letter, self.rubric, reading), self.rubric, reading))
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
-        verdict = find_verdict(
+        verdict, has_raw_controls = find_verdict(
             output,
             field,
             answer=shown,
             extract=reading.extract,
             is_verdict=lambda value: has_answer_fields(value, self.rubric) or is_foreign(value, self.rubric),
         )
-        result = self.read_object(verdict.value, reading)
-        if verdict.has_raw_controls:
+        result = self.read_object(verdict, reading)
+        if has_raw_controls:
             notes = replace(result.notes[0] if result.notes else NO_NOTES, has_raw_controls=True)
             result.source = replace(result.output, notes=notes)
             result.notes = (notes,)
@@ -393,13 +398,6 @@ class OutputReader:
                 raise OutputError(f"{refusal}: expected {'true or false' if is_check else 'integers'} as answers")
         return found
 
-    def get(self, answers: Answers | None) -> Scored | None:
-        """Return the result for some answers; None without any, or if one is not allowed or nothing applies."""
-        try:
-            return self.grade(answers) if answers else None
-        except (KeyError, NothingAppliesError):
-            return None
-
     def grade(self, answers: Answers) -> Scored:
         """Return the result for some answers, in the rubric's order.
 
@@ -419,6 +417,21 @@ class OutputReader:
                 text += f', "groups": {render([group.to_json() for group in scored.groups])}'
             found = self.graded[answers] = replace(scored, text=text)
         return found
+
+
+QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
+
+
+def count_quotes(text: str | bytes) -> int:
+    """Count the quotes that begin or end a string in JSON."""
+    if isinstance(text, str):
+        if "\\" not in text:
+            return text.count('"')
+        text = text.encode()
+    if _BACKSLASH not in text:
+        return text.count(QUOTE)
+    rest = text.replace(b"\\\\", b"")
+    return rest.count(QUOTE) - rest.count(b'\\"')
 
 
 def _list_results(criterion: ScoringCriterion) -> dict[AnswerValue, tuple[CriterionResult, str]]:

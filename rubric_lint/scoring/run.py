@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Self
 
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.messages import Causes
@@ -15,7 +15,7 @@ from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_GRADED, RecordResult
-from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differences, format_differences
+from rubric_lint.scoring.records.agentv_runs import AgentVDifferences
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.mapping import RequiredColumns
@@ -25,13 +25,8 @@ from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals
 
-
-class RecordPlace(NamedTuple):
-    """The start of a record: the number of its file and its 1-based line."""
-
-    file: int
-    line: int
-
+RecordPlace = tuple[int, int]
+"""The start of a record: the number of its file and its 1-based line."""
 
 _MOST_LINES = 1 << 40
 
@@ -54,7 +49,7 @@ class RecordIds:
         if first != place:
             self.repeated += 1
             if len(self.pairs) < _MOST_PLACES:
-                self.pairs.append((RecordPlace(*divmod(first, _MOST_LINES)), RecordPlace(file, line)))
+                self.pairs.append((divmod(first, _MOST_LINES), (file, line)))
 
 
 _MOST_PLACES = 5
@@ -75,12 +70,8 @@ def warn_of_other_rubric(count: int, first: str = "") -> str:
     return f"warning: {outputs} judged by a rubric with a different meaning (`rubric_hash` differs){first}"
 
 
-class Observer(Protocol):
-    """An observer of all results."""
-
-    def add(self, result: RecordResult, content: Content, /) -> object:
-        """Add the result of one entry, and what the entry holds."""
-
+Observe = Callable[[RecordResult, Content], object]
+"""Gets the result of each entry, and what the entry holds."""
 
 Write = Callable[[list[RecordResult]], object]
 
@@ -137,7 +128,7 @@ class ScoringRun:
         rubrics: Mapping[str, ScoringRubric],
         write: Write,
         progress: Progress,
-        observer: Observer | None = None,
+        observe: Observe | None = None,
         *,
         several: bool = False,
         reading: ParseOptions = DEFAULT_OPTIONS,
@@ -151,7 +142,7 @@ class ScoringRun:
         self.line = 0
         self._write = write
         self._progress = progress
-        self._observer = observer
+        self._observe = observe
         self._several = several
         self._mapping = mapping or {}
         self._merges = merges
@@ -166,7 +157,7 @@ class ScoringRun:
         self._files: list[str] = []
         self._judged: dict[str, OtherVersions] = {}
         self._scored: dict[str, OtherVersions] = {}
-        self._compared: list[ScoreDifference] = []
+        self._compared = AgentVDifferences()
         self._skipped: list[str] = []
 
     def run(self, name: str, stream: Any) -> int:
@@ -232,13 +223,13 @@ class ScoringRun:
             else:
                 self._counts[id(scored)] = [scored, 1]
             if "agentv" in record:
-                self._compared += find_differences(record, float(scored.score), scored.gates_missed)
+                self._compared.add(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
         if len(record) > 1 and ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
             self._judged.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
-        if self._observer is not None:
-            self._observer.add(result, content)
+        if self._observe is not None:
+            self._observe(result, content)
 
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""
@@ -265,7 +256,7 @@ class ScoringRun:
     @property
     def compared(self) -> tuple[str, ...]:
         """The differences to what AgentV made of the outputs of its runs, in words."""
-        return tuple(format_differences(self._compared))
+        return tuple(self._compared.format_lines())
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
@@ -297,4 +288,5 @@ class ScoringRun:
             yield f"warning: {message}"
 
     def _name(self, place: RecordPlace) -> str:
-        return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
+        file, line = place
+        return f"{self._files[file]}:{line}" if self._several else f"line {line}"

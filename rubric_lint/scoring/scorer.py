@@ -196,7 +196,7 @@ def _refuse_other_result(record: Mapping[str, Any], row: SheetRow, known: Scored
     """
     of_samples = "a table keeps no samples, so if it had several, name the file that `judge` wrote"
     advice = of_samples if is_result else "remove the wrong one"
-    column = row.columns.verdict
+    column = row.layout.verdict
     is_judged = column is not None and fold_column(column) == "verdict"  # a `label` is of a person
     if is_judged and row.verdict not in {None, known.verdict}:
         raise OutputError(f"`verdict` is {row.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict")

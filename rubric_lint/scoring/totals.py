@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.model.messages import join_words, shorten
+from rubric_lint.model.messages import fields_to_data, join_first, shorten
 from rubric_lint.scoring.grading import (
     AnswerValue,
     ReadingNotes,
@@ -60,18 +60,20 @@ class CriterionTotals:
 
     def to_json(self) -> dict[str, Any]:
         """Return the criterion as it appears in the totals, with `answers` in ascending order."""
-        return {
-            "id": self.criterion.id,
-            "mean": _as_float(self.mean),
-            "spread": self.spread,
-            "gate": self.criterion.gate,
-            "gates_missed": self.gates_missed,
-            "answers": [
-                {"raw": grade.answer, "times": self.answers[grade.answer]}
-                for grade in self.criterion.all_grades
-                if self.answers[grade.answer]
-            ],
-        }
+        return fields_to_data(
+            {
+                "id": self.criterion.id,
+                "mean": self.mean,
+                "spread": self.spread,
+                "gate": self.criterion.gate,
+                "gates_missed": self.gates_missed,
+                "answers": [
+                    {"raw": grade.answer, "times": self.answers[grade.answer]}
+                    for grade in self.criterion.all_grades
+                    if self.answers[grade.answer]
+                ],
+            }
+        )
 
 
 @dataclass(slots=True)
@@ -104,13 +106,15 @@ class GroupTotals:
     def to_json(self) -> dict[str, Any]:
         """Return the group as it appears in the totals."""
         gate = self.group.gate
-        return {
-            "id": self.group.id,
-            "outputs": self.applies,
-            "mean": _as_float(self.mean),
-            "gate": _as_float(gate),
-            "gates_missed": None if gate is None else self.gates_missed,
-        }
+        return fields_to_data(
+            {
+                "id": self.group.id,
+                "outputs": self.applies,
+                "mean": self.mean,
+                "gate": gate,
+                "gates_missed": None if gate is None else self.gates_missed,
+            }
+        )
 
 
 @dataclass(slots=True)
@@ -118,7 +122,7 @@ class RubricTotals:
     """The totals of the outputs for one rubric."""
 
     rubric: ScoringRubric
-    criteria: tuple[CriterionTotals, ...]
+    criteria: tuple[CriterionTotals, ...] = field(init=False)
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     points: Fraction = Fraction(0)
     sampled: int = 0
@@ -131,6 +135,7 @@ class RubricTotals:
     groups: dict[str, GroupTotals] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.criteria = tuple(map(CriterionTotals, self.rubric.criteria))
         self.groups = {group.id: GroupTotals(group) for group in self.rubric.groups}
 
     def add(self, other: "RubricTotals") -> None:
@@ -196,24 +201,20 @@ class RubricTotals:
             "rubric_hash": self.rubric.hash,
             "outputs": self.scored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
-            "mean": _as_float(self.mean),
+            "mean": self.mean,
         }
         if self.rubric.units:
-            found["rubric_mean"] = _as_float(self.rubric_mean)
+            found["rubric_mean"] = self.rubric_mean
         if self.rubric.rubric_grades:
             found["rubric_grades"] = self.list_grades()
         if self.sampled:
             found |= {"sampled": self.sampled, "stable": self.stable}
         if panels:
             found["panels"] = panels
-        found["criteria"] = [criterion.to_json() for criterion in self.criteria]
+        found["criteria"] = self.criteria
         if self.groups:
-            found["groups"] = [group.to_json() for group in self.groups.values()]
-        return found
-
-
-def _open_totals(rubric: ScoringRubric) -> RubricTotals:
-    return RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria)))
+            found["groups"] = [*self.groups.values()]
+        return fields_to_data(found)
 
 
 _MOST_FIELDS = 1_000
@@ -252,11 +253,9 @@ class ReadingTotals:
         lines = []
         if self.unread_fields:
             counts = self.unread_fields.most_common()
-            listed = [f"`{shorten(name)}` ({_count_outputs(times)})" for name, times in counts[:_MOST_SHOWN]]
-            if len(counts) > _MOST_SHOWN:
-                listed.append(f"{len(counts) - _MOST_SHOWN:,} more")
+            listed = [f"`{shorten(name)}` ({_count_outputs(times)})" for name, times in counts]
             noun = "field" if len(counts) == 1 else "fields"
-            lines.append(f"not read: the {noun} {join_words(listed)}, which nobody asked for")
+            lines.append(f"not read: the {noun} {join_first(listed, _MOST_SHOWN)}, which nobody asked for")
         if self.raw_controls:
             what = "1 output has" if self.raw_controls == 1 else f"{self.raw_controls:,} outputs have"
             lines.append(f"{what} a string with a line break that JSON writes as \\n; it was read as it is")
@@ -283,7 +282,7 @@ class Totals:
         self.invalid = 0
         self.unscored = 0
         self.reading = ReadingTotals()
-        self.rubrics = {rubric.name: _open_totals(rubric) for rubric in rubrics}
+        self.rubrics = {rubric.name: RubricTotals(rubric) for rubric in rubrics}
 
     def take(self, result: Scored, times: int = 1) -> None:
         """Count a result that so many outputs have."""
@@ -326,7 +325,7 @@ class Totals:
         self.reading.add(other.reading)
         for name, part in other.rubrics.items():
             if name not in self.rubrics:
-                self.rubrics[name] = _open_totals(part.rubric)
+                self.rubrics[name] = RubricTotals(part.rubric)
             self.rubrics[name].add(part)
 
     def __radd__(self, start: int) -> "Totals":
@@ -357,15 +356,17 @@ class Totals:
     def to_json(self) -> dict[str, Any]:
         """Return the totals as `--format json` writes them."""
         unscored = {"unscored": self.unscored} if self.unscored else {}
-        return {
-            "outputs": self.outputs,
-            "invalid": self.invalid,
-            **unscored,
-            **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
-            "mean": _as_float(self.mean),
-            **self.reading.to_json(),
-            "rubrics": [totals.to_json() for totals in self.rubrics.values() if totals.scored],
-        }
+        return fields_to_data(
+            {
+                "outputs": self.outputs,
+                "invalid": self.invalid,
+                **unscored,
+                **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
+                "mean": self.mean,
+                **self.reading.to_json(),
+                "rubrics": [totals for totals in self.rubrics.values() if totals.scored],
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<Totals: {self}>"
@@ -399,7 +400,3 @@ def _mean(scores: Iterable[tuple[Fraction, int]]) -> Fraction | None:
         total += score * times
         count += times
     return total / count if count else None
-
-
-def _as_float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)

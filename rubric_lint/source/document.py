@@ -279,9 +279,9 @@ class Document:
             yield from children
             stack.extend(reversed(children))
 
-    def entries(self, within: Path = ()) -> Iterator[tuple[Path, Span]]:
-        """Yield every field and list item below `within`, with its extent, in document order."""
-        for path, child in self._walk(within):
+    def entries(self) -> Iterator[tuple[Path, Span]]:
+        """Yield every field and list item, with its extent, in document order."""
+        for path, child in self._walk(()):
             yield path, self._extent(child)
 
     @cached_property

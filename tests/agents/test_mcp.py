@@ -85,6 +85,7 @@ def test_settings_comments_and_options_apply():
     assert "selct" in refusal("lint")
 
 
+@pytest.mark.slow
 def test_near_misses_are_told_beside_rubrics():
     Path("a.yaml").write_text("rubric: [{criterion: a}]\n", "utf-8")
     Path("b.yaml").write_text("rubrics: [{id: a, expected_outcome: Says why}]\n", "utf-8")

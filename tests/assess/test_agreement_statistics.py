@@ -16,10 +16,9 @@ from raters import CHECK, SCORES, measure, records
 
 from rubric_lint.assess.agreement.analysis import AgreementLimit, find_breaches
 from rubric_lint.assess.agreement.coefficients import alpha, kappa
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.scales import RatingScale, ScaleKind
 from rubric_lint.assess.measure.bounds import bound, lower_tail, upper_tail
-from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.decision import MeasureOptions, Reason
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
 from rubric_lint.assess.measure.pass_rate import LabelSelection, PassCounts, correct_pass_rate
 
@@ -85,6 +84,7 @@ def distance_of(scale):
     return differ if scale.kind is ScaleKind.CHECK else square
 
 
+@pytest.mark.slow
 @given(ratings())
 def test_alpha_is_what_its_definition_says(data):
     scale, rows = data
@@ -151,6 +151,7 @@ def test_a_mean_is_that_of_its_units():
     assert (measure_mean([2, 2, 2], [0, 1, 2]).low, measure_mean([1, 2], [0, 0]).low) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_kappa_paradox():
     """Both judges agree with the label on 85 of 100 answers, and kappa calls only one of them better than chance."""
     balanced = [(1, 1)] * 43 + [(0, 0)] * 42 + [(1, 0)] * 8 + [(0, 1)] * 7
@@ -247,7 +248,7 @@ def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at
         for caught in range(bad + 1):
             people = [0] * bad
             judge = [0] * caught + [1] * (bad - caught)
-            plan = AgreementOptions(target)
+            plan = MeasureOptions(target)
             agreement = measure(CHECK, records("A", "judge", judge), records("A", "ana", people), plan=plan)
             found = agreement.comparisons[0].measures[-1].pair.gate
             chance += math.comb(bad, caught) * target**caught * (1 - target) ** (bad - caught)

@@ -17,13 +17,13 @@ from random_outputs import load as load_2
 from raters import lines
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import NOTHING_APPLIES, RatingReader
 from rubric_lint.assess.agreement.scales import measures_of
 from rubric_lint.assess.agreement.sheets import make_rows, write_csv, write_excel
 from rubric_lint.assess.judged.outcomes import JudgedStatement, Untested
 from rubric_lint.assess.judged.rules import apply_rules
 from rubric_lint.assess.judged.table import build_table
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.assess.measure.labelled import find_units, is_idle, pair_with_labels
 from rubric_lint.assess.measure.shares import measure_shares
 from rubric_lint.assess.probes import ProbeCounts, decide_probe
@@ -78,7 +78,7 @@ def read(results, labels, rubrics=None):
 
 def measure(judged, labelled):
     (ratings,) = read(ids(judged), ids(labelled, rater="ana", chosen="random")).join()
-    return analyse(ratings, AgreementOptions())
+    return analyse(ratings, MeasureOptions())
 
 
 def compared(agreement, name):
@@ -97,7 +97,7 @@ def test_what_does_not_apply_is_no_disagreement():
     assert (code.answers, code.pair.exact[:2], code.not_applicable) == (2, (2, 2), (1, 2, (1, 1)))
     assert compared(agreement, "figures").not_applicable is None
     assert [each.criterion for each in agreement.disagreements.worst] == []
-    text = "\n".join(as_text(AgreementReport([agreement], [], [], ()), 200, 10))
+    text = "\n".join(as_text(AgreementReport([agreement], (), [], []), 200, 10))
     assert (
         "code does not apply to some answers, which are not compared: 1 by all, 1 by ana alone and 1 by judge alone."
         in text
@@ -132,6 +132,7 @@ def draw(dice):
     return {"figures": dice.random() < 0.7, "code": code, "tone": dice.choice([0.0, 0.55, 1.0])}
 
 
+@pytest.mark.slow
 def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
     code, found, standings = assess(folder, lambda given: given)
     assert (code, found["answer"]) == (0, "trusted")
@@ -145,6 +146,7 @@ def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "declines", [lambda _: True, lambda given: given["code"] is False], ids=["always", "on bad ones"]
 )
@@ -250,6 +252,7 @@ def test_rules_count_only_the_answers_to_which_a_criterion_applies():
     assert ("judged-inverse", "code", "20 judged answers to which it applies") in untested
 
 
+@pytest.mark.slow
 def test_a_gate_is_unstable_by_the_samples_to_which_it_applies():
     flipping = [{"id": f"a{at:03}", "outputs": [output(code=True), output(code=False)]} for at in range(40)]
     others = [{"id": f"b{at:03}", "outputs": [output(code=NOT), output(code=NOT)]} for at in range(400)]
@@ -322,7 +325,7 @@ def test_an_output_by_which_nothing_applies_is_wrong_where_people_come_to_a_verd
     (invalid,) = reader.invalid
     assert (invalid.outputs, invalid.message) == (1, NothingAppliesError.REASON)
     (ratings,) = reader.join()
-    verdict = compared(analyse(ratings, AgreementOptions()), "verdict")
+    verdict = compared(analyse(ratings, MeasureOptions()), "verdict")
     assert verdict.pair.gate.shares.good_passed[:2] == (1, 2)
 
 
@@ -359,13 +362,14 @@ def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
     ]
     (ratings,) = read(ids(given), ids(given, rater="ana"), load(rubric)).join()
     assert [str(each.given[1]) for each in ratings.judges["judge"].values()] == ["pass", "fail"]
-    gate = compared(analyse(ratings, AgreementOptions()), "verdict").pair.gate
+    gate = compared(analyse(ratings, MeasureOptions()), "verdict").pair.gate
     assert (gate.shares.bad_caught[:2], gate.shares.good_passed[:2]) == ((1, 1), (1, 1))
 
 
 # Laws
 
 
+@pytest.mark.slow
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("seed", range(0, 60, 3))
 def test_every_rubric_can_be_measured(seed):
@@ -381,8 +385,8 @@ def test_every_rubric_can_be_measured(seed):
         load(plain),
     )
     (ratings,) = reader.join()
-    agreement = analyse(ratings, AgreementOptions())
-    report = json.loads(as_json(AgreementReport([agreement], reader.invalid, reader.left_out, ())))
+    agreement = analyse(ratings, MeasureOptions())
+    report = json.loads(as_json(AgreementReport([agreement], (), reader.invalid, reader.left_out)))
     assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
     for each in agreement.comparisons:
         for found in each.measures:
@@ -400,6 +404,7 @@ def vary(rubric, dice):
     return {"checks": [{"id": each.id, **check} for each, check in zip(rubric.criteria, given, strict=True)]}
 
 
+@pytest.mark.slow
 @given(cases_2(), st.randoms(use_true_random=False))
 def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
     _, entries, _ = case
@@ -414,7 +419,7 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
         outcomes = apply_rules(build_table(ratings, rubric))
         reports.append(
             (
-                as_json(AgreementReport([analyse(ratings, AgreementOptions())], reader.invalid, reader.left_out, ())),
+                as_json(AgreementReport([analyse(ratings, MeasureOptions())], (), reader.invalid, reader.left_out)),
                 outcomes,
             )
         )

@@ -142,6 +142,7 @@ def test_rubrics_of_a_suite_go_by_their_names_or_what_they_say():
     ]
 
 
+@pytest.mark.slow
 @given(rubrics, st.randoms())
 def test_a_rubric_is_no_other_than_itself_in_any_order(entries, chance):
     shuffled = list(entries)

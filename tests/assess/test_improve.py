@@ -103,6 +103,7 @@ def test_what_turns_a_tenth_of_the_answers_to_wrong_gets_past_the_guard_in_one_o
     assert not is_harmless(answers, 2, 1)
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_that_cannot_succeed():
     right, wrong = steady(*TRUTH), steady(*[not TRUTH[0], not TRUTH[1], *TRUTH[2:]])
     disagrees = frozenset({"judged-disagrees"})

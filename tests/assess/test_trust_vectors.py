@@ -10,8 +10,8 @@ import pytest
 from rubric_lint.assess.agreement.label_scale import find_suspicion
 from rubric_lint.assess.assess import ERROR, Standing
 from rubric_lint.assess.judged.outcomes import level_of_criterion
-from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.bounds import bound
+from rubric_lint.assess.measure.decision import TARGET
 from rubric_lint.assess.measure.needed import UnitsSoFar, count_labels
 from rubric_lint.model.schema_files import load_bundled
 

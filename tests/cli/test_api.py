@@ -28,6 +28,7 @@ def test_who_names_a_type_loads_no_library():
     assert loaded & {"ruamel", "click", "jsonschema", "jsonschema_rs", "referencing", "pathspec"} == set()
 
 
+@pytest.mark.slow
 def test_who_lints_does_not_load_the_scorer():
     loaded = modules_after(f"import rubric_lint\nrubric_lint.lint_source('a.yaml', {SUITE!r})")
     assert not [

@@ -336,6 +336,7 @@ def terminal(monkeypatch):
     monkeypatch.setattr("rubric_lint.cli.lint.adopt._is_terminal", lambda: True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("terminal")
 def test_a_terminal_is_asked_one_question_after_the_other(said):
     write(tone_yaml=MARKED.replace("scale: [1, 5]\n", ""))

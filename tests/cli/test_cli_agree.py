@@ -13,9 +13,9 @@ from raters import CHECK, LEVELS, SCORES, lines, read, record, records
 from steps import steps
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.report.agreement import AgreementReport, as_text
 from rubric_lint.report.terminal import width
@@ -70,9 +70,9 @@ def tables(columns, name="c"):
         reader.read("results.jsonl", entries(*records("B", judge, JUDGE[number:] + JUDGE[:number])))
     labels = [*records("B", "ana", HUMAN), *records("B", "ben", [9, *HUMAN[1:-3]], IDS[:9])]
     reader.read("labels.jsonl", entries(*labels), labels=True)
-    plan = AgreementOptions(worst=1)
+    plan = MeasureOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
-    return [*as_text(AgreementReport(agreements, reader.invalid, reader.left_out, []), columns)]
+    return [*as_text(AgreementReport(agreements, [], reader.invalid, reader.left_out), columns)]
 
 
 def test_the_tables_of_agreement(snapshot):
@@ -90,6 +90,7 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     assert "more bad answers" not in page
 
 
+@pytest.mark.slow
 def test_of_few_answers_of_many_raters_only_counts_are_shown(run, tmp_path):
     for number in range(3):
         given = zip(IDS[:5], JUDGE[number:], strict=False)
@@ -296,6 +297,7 @@ def test_labels_that_join_nothing_are_listed_in_their_order_and_an_id_of_another
     said(no_judge, no_judge.rpartition(": ")[2], other_type)
 
 
+@pytest.mark.slow
 def test_only_labels_that_are_compared_decide_how_they_were_chosen(run, tmp_path):
     def chosen(*arguments):
         return report(run, "judge.jsonl", "--labels", "human.jsonl", *arguments)["agreements"][0]["chosen"]
@@ -319,6 +321,7 @@ def test_each_rubric_has_its_own_way_to_choose_labels(run, tmp_path):
     assert [(each["rubric"], each["chosen"]) for each in found] == [(None, "by-verdict"), *ways.items()]
 
 
+@pytest.mark.slow
 def test_twice_the_rubrics_are_twice_the_work():
     def read(count):
         names = [f"case-{number}" for number in range(count)]
@@ -340,7 +343,7 @@ def test_twice_the_answers_are_twice_the_work_to_compare():
     def compare(count):
         people = (records("B", f"p{rater}", (HUMAN * count)[rater:]) for rater in range(3))
         (ratings,) = read(SCORES, records("B", "judge", JUDGE * count), [*chain(*people)]).join()
-        return partial(analyse, ratings, AgreementOptions(worst=5))
+        return partial(analyse, ratings, MeasureOptions(worst=5))
 
     few, many = (steps(compare(count)) for count in (50, 100))
     assert many < 2.2 * few

@@ -134,6 +134,7 @@ def test_a_model_judges_what_has_no_recording_and_a_second_run_asks_nothing(judg
     assert run(*LABELS)[:2] == first[:2]  # without the model, what is recorded counts
 
 
+@pytest.mark.slow
 def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     prepare(10)
     with serving(played.play(GOOD)) as chat:
@@ -141,6 +142,7 @@ def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "limit", "answer"),
     [("full", "9", None), ("markdown", "9", None), ("full", "2", "Nothing."), ("full", "0", None)],
@@ -157,6 +159,7 @@ def test_the_page_of_a_run_that_a_limit_ended_says_what_is_not_judged(form, limi
     assert all("--max-requests" in each for each in commands if each)
 
 
+@pytest.mark.slow
 def test_advice_to_judge_again_keeps_the_limits():
     prepare(3)
     Path("prices.toml").write_text("[models.m]\ninput = 1\noutput = 1\n")
@@ -272,6 +275,7 @@ def test_labels_chosen_by_the_verdict_bound_the_shares_and_decide_nothing(wrong,
         said("".join(line for line in agree.stdout.splitlines(keepends=True) if "chosen by" in line))
 
 
+@pytest.mark.slow
 def test_random_labels_beside_those_chosen_by_the_verdict_do_not_make_a_rubric_trusted():
     cases = prepare(60, GOOD)
     lines = played.write_labels(cases, chosen="by-verdict").splitlines()
@@ -889,6 +893,7 @@ FOUR = "rubrics:\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
     """People find two of four checks unmet in 30 answers, of which the judge waives one."""
     Path("refund.rubric.yaml").write_text(FOUR)
@@ -948,6 +953,7 @@ TWICE = [(False, at >= 24) for at in range(30)] + [(True, True)] * 30
 NEAR = [(at >= 26,) for at in range(30)] + [(True,)] * 30
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("people", "judged", "more", "options", "caught", "reasons"),
     [
@@ -1039,6 +1045,7 @@ def measure_length(labels, judged, *options, more=""):
 LOW_HIGH = [0, 10] * 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "judged", "more", "standing", "caught", "passed"),
     [
@@ -1065,6 +1072,7 @@ def test_assess_agree_and_check_measure_a_criterion_without_a_gate_alike(
     said(warned, page.partition(" Next:")[0].partition(" sees them. ")[2])
 
 
+@pytest.mark.slow
 def test_a_page_says_what_is_bad_without_a_gate(said):
     measure_length(LOW_HIGH, [3, 9] * 30)
     page = run("--labels", "labels.csv", form="full")[1]
@@ -1088,6 +1096,7 @@ def test_looks_share_the_error_of_what_speaks_against_a_criterion(look, standing
     assert (own["standing"], gate["reasons"]) == (standing, ["misses-bad" if standing is FIX else "few-labels"])
 
 
+@pytest.mark.slow
 def test_models_of_a_panel_share_the_error_as_judges_do_and_it_judges_once(said):
     met = [False, True] * 18
     write_judged([(each,) * 3 for each in met], met)
@@ -1168,6 +1177,7 @@ def test_an_answer_with_an_invalid_output_stays_with_its_question():
     assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
 
 
+@pytest.mark.slow
 def test_near_copies_count_as_one_and_are_counted(said):
     """60 Chinese answers that differ in one character each, and arithmetic questions that differ in digits."""
     met = [False] * 30 + [True] * 30
@@ -1184,6 +1194,7 @@ def test_near_copies_count_as_one_and_are_counted(said):
     assert (code, report["reasons"], report["near_copies"]) == (0, ["shares-reached"], 0)
 
 
+@pytest.mark.slow
 def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)
@@ -1241,6 +1252,7 @@ def compare_with_agree(report):
     return shares[1]
 
 
+@pytest.mark.slow
 def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(said):
     """A run that was cut off, and a record that was cut short, show nothing of the judge; `agree` says the same."""
     records = dict.fromkeys(range(40, 48)) | {48: '{"id": "a0'}
@@ -1252,6 +1264,7 @@ def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(sai
     said(list_own(run(*LABELS, form="full")[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.spread(4)
 @pytest.mark.parametrize(
     ("instead", "is_missing"),
@@ -1343,6 +1356,7 @@ def test_judge_outputs_without_the_field_output_are_invalid_and_not_passed_over(
 REFUSAL = "I refuse."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("at", [0, 1, None], ids=["invalid-first", "invalid-second", "valid"])
 def test_several_records_of_an_answer_are_its_outputs_as_those_of_one_record_are(runs, at):
@@ -1464,6 +1478,7 @@ def test_a_label_joins_an_invalid_output_whose_id_is_a_number():
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"], report["left_out"]) == (20, 30, [])
 
 
+@pytest.mark.slow
 def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(said):
     met = [False] * 30 + [True] * 30
     write_people({"ann": met}, [(each, None) for each in met])
@@ -1489,6 +1504,7 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
 REFUSED = [{"output": "perhaps"}, {"chosen": "randomly"}, {"rater": None}, {"rater": " "}, {"id": None}, {"id": ""}]
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("wrong", "refused", "reasons"),
     [(REFUSED[0], 3, ["shares-reached"]), *((wrong, 4, ["labels-refused"]) for wrong in REFUSED)],
@@ -1579,6 +1595,7 @@ def test_judged_rules_and_the_page_name_the_judge_that_fails_of_several(said):
     said(list_own(run(*LABELS, form="full")[1]))
 
 
+@pytest.mark.slow
 def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
@@ -1620,6 +1637,7 @@ def test_an_invalid_output_makes_no_criterion_one_to_fix(refused, caught, standi
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judged", "refused", "needed"),
     [
@@ -1639,6 +1657,7 @@ def test_where_outputs_are_missing_the_page_does_not_blame_closeness_or_ask_for_
     said(list_own(run(*LABELS, form="full")[1]))
 
 
+@pytest.mark.slow
 def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in [True, *met[1:]]], met)
@@ -1656,6 +1675,7 @@ rubrics:
 """
 
 
+@pytest.mark.slow
 def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says_which(said):
     Path("refund.rubric.yaml").write_text(SCALE)
     judged, labels = [], []
@@ -1684,6 +1704,7 @@ def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says
     assert "neither scores nor levels" in run(*LABELS, "--label-scale", "1..5")[2]
 
 
+@pytest.mark.slow
 def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(said):
     Path("refund.rubric.yaml").write_text(SCALE)
     judged, labels = [], []
@@ -1718,6 +1739,7 @@ rubrics:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("is_own", "bad"), [(False, 24), (True, 36)])
 def test_a_scale_that_is_proposed_is_one_that_can_be_said(is_own, bad, said):
     """A criterion with a narrower scale keeps it."""
@@ -1740,6 +1762,7 @@ def test_a_scale_that_is_proposed_is_one_that_can_be_said(is_own, bad, said):
     assert run(*sheet, "--label-scale", "0..5")[0] == 2
 
 
+@pytest.mark.slow
 def test_the_next_command_asks_for_the_same_again():
     prepare(60, GOOD, labels=20)
     _, report, _ = run(*LABELS, "--target", "0.9", "--fail-on", "borderline", "--runs", "2")
@@ -1768,6 +1791,7 @@ def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
     said(found.stderr)
 
 
+@pytest.mark.slow
 def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wording_is_blamed(said):
     """Each output is a matter of chance, whatever the answer."""
     prepare(60, lambda asked: dict.fromkeys(played.CRITERIA, False) | draw(asked), labels=48)
@@ -1859,6 +1883,7 @@ def prepare_names_of_ours():
     write_lines("answers.jsonl", [{"id": each["id"], "text": each["answer"]} for each in answers])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "options", "ran"),
     [
@@ -1920,6 +1945,7 @@ def test_a_smaller_number_of_questions_is_said_to_be_one(questions, said):
 THRICE = [(value, value, not value) for value in HALF]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judged", "left"), [(THRICE, 60), ([(False, False, None)] * 30 + THRICE[30:], 30)])
 def test_outputs_that_are_in_no_run_are_counted(judged, left, said):
     """The rest of a run with an invalid output is a run that is wrong."""
@@ -1939,6 +1965,7 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
     said(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bad", "spare", "options"), [(2, 0, ()), (55, 0, ()), (2, 200, ("--look", "2")), (10, 0, ())])
 def test_answers_of_the_class_that_is_rare_are_what_is_asked_for(bad, spare, options, said):
     """Of 60 labelled answers; the judge is always right, and so many answers more are judged."""
@@ -1965,6 +1992,7 @@ def test_labels_on_which_a_person_is_not_sure_are_a_selection(contradictions, re
     assert (report["reasons"], report["left_out"][0]["count"]) == ([reasons], 2 * contradictions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("empty", "reason"), [(24, "few-labels"), (1, "shares-reached")])
 def test_answers_of_which_people_leave_the_deciding_cells_empty_count_against_the_judge(empty, reason, said):
     """The judge is right on 30 bad and 60 good answers, and passes others, of which people say only what is met."""
@@ -2083,6 +2111,7 @@ def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(sa
     said(list_lacks(run(*LABELS, form="full")[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("third", [(), ("cid",)])
 def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
     """The judge says what bob says, so that no answer would be listed if bob were right."""

@@ -398,6 +398,7 @@ def test_the_base_is_that_of_the_pull_request(branch, monkeypatch):
     assert "3 changes in meaning in 1 rubric since origin/release." in branch()[1].splitlines()
 
 
+@pytest.mark.slow
 def test_without_a_base_it_says_what_to_do(branch, said):
     run_git("branch", "-D", "main")
     said(branch("nosuch")[2].splitlines()[-1])

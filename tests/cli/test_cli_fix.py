@@ -132,6 +132,7 @@ def test_standard_input_is_fixed_to_standard_output(program):
     assert (code, out) == (0, '{"rubrics": [{"id": "a", "expected_outcome": "Says it"}]}')
 
 
+@pytest.mark.slow
 def test_standard_input_keeps_its_bytes(program):
     data = b"\xff\xfe" + OLD.replace("\n", "\r\n").encode("utf-16-le")
     done = subprocess.run(
@@ -140,6 +141,7 @@ def test_standard_input_keeps_its_bytes(program):
     assert done.stdout == b"\xff\xfe" + NEW.replace("\n", "\r\n").encode("utf-16-le")
 
 
+@pytest.mark.slow
 def test_standard_input_that_is_closed_is_no_fault_of_the_tool(program):
     call = ["sh", "-c", '"$@" <&-', "sh", *command("fix", "-", "--check")]
     done = subprocess.run(call, capture_output=True, check=False, cwd=program.folder, env=environment())

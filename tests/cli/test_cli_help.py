@@ -70,6 +70,7 @@ def test_help_is_as_wide_as_the_terminal_up_to_100_columns(columns, monkeypatch)
     assert min(columns, 100) * 0.9 < max(widths) <= min(columns, 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_help_cuts_no_sentence_and_breaks_no_option(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))

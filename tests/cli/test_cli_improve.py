@@ -300,6 +300,7 @@ def test_a_judge_nearer_to_people_is_proved_by_labels():
     assert {each["rule"] for each in found["findings"]} >= {"judged-disagrees"}
 
 
+@pytest.mark.slow
 def test_a_budget_of_three_requests_ends_the_run_and_says_so():
     prepare(80)
     code, report, told, asked = mend([BETTER], "--max-requests", "3")

@@ -62,6 +62,7 @@ def test_the_schema_is_printed_as_json():
 # judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--isolated"], ["--output", "my results.jsonl"]])
 def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said):
     def behave(asked):
@@ -96,12 +97,14 @@ def test_a_model_of_another_date_or_place_is_the_same_one(asked, replied, is_oth
     assert is_other_model(asked, replied) is is_other
 
 
+@pytest.mark.slow
 def test_replies_of_other_models_are_told_once_and_counted():
     with serving(lambda _: SCORED._replace(body={**SCORED.body, "model": f"m{len(server.asked)}x"})) as server:
         code, _, err = judge(server, "--samples", "3", "--concurrency", "1")
     assert (code, err.count("another model"), "9 replies" in err, "4 of others" in err) == (0, 1, True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wait", "told"), [("0.1", "waiting 0.1 s"), ("0.04", "waiting 0.04 s")])
 def test_a_short_wait_is_told_in_its_own_size(wait, told):
     refused = Response({"error": {"message": "Slow down."}}, 429, {"retry-after": wait})
@@ -110,6 +113,7 @@ def test_a_short_wait_is_told_in_its_own_size(wait, told):
     assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_takes_a_schema_only_in_json_object_is_named_and_recorded(folder, said):
     def behave(asked):
         form = asked.body["response_format"]
@@ -141,6 +145,7 @@ def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks
     said(again[2])
 
 
+@pytest.mark.slow
 def test_the_run_says_how_many_answers_all_samples_agree_on(said):
     def behave(asked):
         return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
@@ -156,6 +161,7 @@ def ask_again(server, *arguments):
     return run("judge", "a.rubric.yaml", "answers.judged.jsonl", "--again", *options, OPENAI_API_KEY=KEY)
 
 
+@pytest.mark.slow
 def test_an_output_that_stays_invalid_is_counted_and_asked_again_on_demand(folder, said):
     results = folder / "answers.judged.jsonl"
     with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 6 else SCORED) as server:
@@ -176,6 +182,7 @@ def test_an_output_that_stays_invalid_is_counted_and_asked_again_on_demand(folde
     assert [*folder.glob("*.again")] == []
 
 
+@pytest.mark.slow
 def test_an_invalid_record_that_a_later_one_renews_is_removed_without_a_request(folder, said):
     """`judge` writes one record for an answer, but files can be joined."""
     results = folder / "answers.judged.jsonl"
@@ -192,6 +199,7 @@ def test_an_invalid_record_that_a_later_one_renews_is_removed_without_a_request(
         said(err)
 
 
+@pytest.mark.slow
 def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(folder, said):
     broken = True
     with serving(lambda asked: completion("no") if broken and "1" in asked.answer else SCORED) as server:
@@ -215,6 +223,7 @@ def test_only_a_results_file_can_be_asked_for_again(folder, arguments, said):
     said(err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 1], ids=["one", "two"])
 def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, said):
     with serving(SCORED) as server:
@@ -292,6 +301,7 @@ def spell(text):
     return "".join(chr(ord("a") + int(letter)) if letter.isdigit() else letter for letter in text)
 
 
+@pytest.mark.slow
 def test_the_first_refusal_is_told_and_the_pauses_are_summed_up(said):
     def behave(asked):
         if asked.before == 0 and "1" in asked.answer:
@@ -331,6 +341,7 @@ def test_a_terminal_shows_how_far_the_answers_are_read(folder):
     assert b"answers judged" in written
 
 
+@pytest.mark.slow
 def test_what_got_no_reply_is_counted_and_asked_for_again(said):
     def behave(asked):
         return (

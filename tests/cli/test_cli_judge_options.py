@@ -52,6 +52,7 @@ def test_a_run_with_another_seed_or_body_is_not_resumed():
     ) * 3
 
 
+@pytest.mark.slow
 def test_headers_are_sent_and_never_shown(folder):
     def behave(asked):
         if asked.answer == "Answer 1.":
@@ -77,6 +78,7 @@ def test_a_short_header_or_one_that_is_a_word_of_the_output_does_not_make_it_inv
     assert records(folder)[0]["output"] == {"reasoning": "Right.", "score": 8}
 
 
+@pytest.mark.slow
 def test_what_the_client_takes_from_the_environment_or_the_address_is_never_shown_either():
     def behave(asked):
         shown = " ".join((asked.headers["x-inherited"], asked.headers["authorization"]))
@@ -238,6 +240,7 @@ def test_the_price_may_be_that_of_the_name_that_was_asked_for(folder):
     assert err.endswith("; cost 0.0003\n")
 
 
+@pytest.mark.slow
 def test_what_has_no_price_or_no_counts_is_not_counted_in_silence(folder, said):
     (folder / "prices.toml").write_text(TOML, encoding="utf-8")
 
@@ -281,6 +284,7 @@ def test_a_table_of_prices_with_a_mistake_is_refused(folder, text, said):
 # The cache of replies
 
 
+@pytest.mark.slow
 def test_replies_are_kept_for_other_files_and_the_summary_says_how_many(folder):
     with serving(SCORED) as server:
         told = [judge(server, "--output", "one.jsonl")]
@@ -326,6 +330,7 @@ def test_a_broken_cache_is_told_and_the_run_goes_on(folder, said):
     said(err)
 
 
+@pytest.mark.slow
 def test_clearing_the_cache_removes_the_replies():
     from rubric_lint.lint.run.cache import clear  # noqa: PLC0415
 
@@ -404,6 +409,7 @@ def test_a_disk_that_is_full_is_told_and_what_was_written_stays(folder, said):
 # The prompt for a whole file
 
 
+@pytest.mark.slow
 def test_prompt_prints_the_request_that_judge_sends_for_each_answer(folder):
     write(folder, {"id": 1, "response": "So.", "rubric": "second"}, {"id": "b", "response": "No.", "rubric": "first"})
     options = ["--map", "answer=response", "--seed", "3", "--temperature", "0.5"]
@@ -439,6 +445,7 @@ def test_the_instructions_come_first_and_are_the_same_for_all_answers():
     assert RUBRIC.splitlines()[2].split("expected_outcome: ")[1].rstrip("}") in prompts[0][0]["content"]
 
 
+@pytest.mark.slow
 def test_a_limit_of_requests_ends_the_run_and_the_same_command_goes_on(folder):
     write_answers(folder, 10)
     with serving(SCORED) as server:
@@ -447,6 +454,7 @@ def test_a_limit_of_requests_ends_the_run_and_the_same_command_goes_on(folder):
             assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == expected
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_before(folder):
     write_answers(folder, 10)
     (folder / "prices.toml").write_text("[models.judge-1]\ninput = 10\noutput = 10000\n", encoding="utf-8")
@@ -542,6 +550,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(options, said):
         said(judge(server, *options))
 
 
+@pytest.mark.slow
 def test_a_limit_that_no_answer_can_be_finished_within_is_to_be_raised(folder, said):
     write_answers(folder, 1)
     with serving(completion("I would say 8.")) as server:
@@ -566,6 +575,7 @@ def test_a_limit_that_leaves_too_few_tokens_for_a_reply_is_to_be_raised(folder, 
 FREE_INPUT = "[models.judge-1]\ninput = 0\noutput = 1000\n"
 
 
+@pytest.mark.slow
 def test_with_a_limit_each_answer_is_asked_for_again_before_any_is_a_second_time(folder):
     write_answers(folder, 4)
     options = ("--max-attempts", "1", "--concurrency", "1")

@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft7Validator
 from judged import FLAT, RUBRIC, constant, lines, output
 
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.lint.lint import _find_results
-from rubric_lint.cli.options import Given
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.scoring.loading import load_rubrics
@@ -145,6 +145,7 @@ LACKS = re.compile("  judged-.*: (no answers have|of two criteria|no judged answ
 """What most cases lack; one shows it."""
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("case", TOLD)
 def test_a_run_tells(run, case, said):
     files = {name if "." in name and "judged" not in name else f"{name}.jsonl": it for name, it in TOLD[case].items()}

@@ -219,6 +219,7 @@ def test_the_version_is_one_line():
     assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\n", output)
 
 
+@pytest.mark.slow
 def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
     broken = "import json\ndef fail(*_, **__): raise EOFError\njson.dumps = fail\n"
     output, errors, code = call_after(broken, "explain", "--format=json")
@@ -333,6 +334,7 @@ def test_colour_in_a_pipe(args, variables, expected):
     assert (expected, "", 0) == call("old.yaml", *CONCISE, *args, **variables)
 
 
+@pytest.mark.slow
 def test_frames_fit_the_terminal():
     Path("old.yaml").write_text(OLD.replace("result", "result and " * 20), "utf-8")
     written = call_on_terminal("old.yaml", "-q", "--color=never")

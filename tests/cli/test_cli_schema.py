@@ -48,6 +48,7 @@ def test_every_form_can_be_named():
     assert paths == [str(file.path) for file in entry.forms]
 
 
+@pytest.mark.slow
 def test_bundle_writes_what_check_then_accepts(tmp_path):
     folder = tmp_path / "new"
     files = [file for entry in catalogue() for file in entry.forms]

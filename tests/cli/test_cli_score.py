@@ -360,6 +360,7 @@ def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     assert (written.endswith(" \r"), code) == (True, 0)
 
 
+@pytest.mark.slow
 def test_a_page_for_people_is_written_beside_the_results():
     out, _, code = call("r.rubric.yaml", "out.jsonl", "--report", "page.html")
     page = Path("page.html").read_text("utf-8")

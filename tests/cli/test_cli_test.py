@@ -434,6 +434,7 @@ def test_mutation_reports_changes_that_no_test_notices_with_an_answer(said):
     said(run("--mutate")[1])
 
 
+@pytest.mark.slow
 def test_mutation_and_coverage_of_a_rubric_of_version_3(said):
     write("refund.rubric.yaml", VERSION_3)
     tests = (
@@ -570,6 +571,7 @@ FIVE = "rubrics:\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_record_asks_for_what_is_missing_and_after_an_edit_only_for_that(said):
     write("refund.rubric.yaml", FIVE)
     tests = "".join(f"  - {{id: t{n}, answer: Day {n}., expect: {{verdict: pass}}}}\n" for n in range(4))
@@ -618,6 +620,7 @@ def test_a_limit_ends_the_recording_and_the_same_command_goes_on(said):
             assert len(chat.asked) == asked
 
 
+@pytest.mark.slow
 def test_with_a_limit_each_test_is_recorded_before_any_is_asked_for_again():
     write("refund.rubric.yaml", FIVE)
     write(

@@ -42,6 +42,7 @@ def test_a_run_whose_results_are_known_loads_no_library_and_nothing_slow(text, f
     assert again & SLOW == set()
 
 
+@pytest.mark.slow
 def test_a_first_run_does_without_openssl(tmp_path):
     (tmp_path / "a.yaml").write_text(CLEAN, "utf-8")
     loaded = modules_of_run(tmp_path, "a.yaml")

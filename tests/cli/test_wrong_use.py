@@ -47,6 +47,7 @@ def held(folder):
     return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("line", LINES, ids=[line.encode("ascii", "replace").decode() for line in LINES])
 def test_wrong_use_is_told_before_anything_is_done(folder, monkeypatch, line, said):
     before = held(folder)

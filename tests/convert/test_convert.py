@@ -82,7 +82,7 @@ def marks(text):
             yield number, found["name"], words
 
 
-@pytest.mark.spread(7)
+@pytest.mark.spread(29)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("sample", FIELDS)
 def test_a_field_is_carried_or_reported_as_lost_with_its_place(run, sample, target):
@@ -514,6 +514,7 @@ cases = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.lists(cases, min_size=1, max_size=3))
 def test_what_agentv_and_promptfoo_both_have_comes_back(run, drawn):

@@ -81,6 +81,7 @@ OURS = {
 }
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("dialect", [*sorted(SAMPLES.keys() - UNSCORED), *OURS])
 def test_each_dialect_is_scored_as_before(dialect, tmp_path):
     text, name = (SAMPLES[dialect].text, SAMPLES[dialect].file) if dialect in SAMPLES else OURS[dialect]
@@ -317,6 +318,7 @@ def home_made(draw):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(home_made())
 def test_any_home_made_scale_is_scored_as_before(text):

@@ -61,6 +61,7 @@ def text_of(addition):
     return newest("rubric", "v3").modeline + ADDITIONS[addition] + "\n"
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
     (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")
@@ -137,7 +138,7 @@ def read_back(target, text):
     return rubric
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("target", ["rubric", "csv", "markdown", "agentv-4", "agentv-5"])
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_what_is_read_back_scores_the_same(addition, target):

@@ -148,6 +148,7 @@ def test_rubrics_of_other_systems_stay_and_are_told_how_to_come_over(said):
     said(*(note.message for note in fixed.notes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", sorted(set(SHAPES) - {"mixed"}))
 @given(data=st.data())
 def test_scores_are_the_same_with_the_settings_before_and_without_them_after(shape, data):

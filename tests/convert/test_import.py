@@ -260,6 +260,7 @@ def read_criteria(written):
     }
 
 
+@pytest.mark.slow
 def test_headers_of_real_documents_are_read_or_refused(said):
     told = []
     for text, criteria in TABLES["HEADERS"]:

@@ -25,7 +25,7 @@ REFUSED = ("hermes", "ai-rubric")
 def test_what_version_2_cannot_say_is_refused(dialect):
     ((called, before),) = read(SAMPLES[dialect].text, SAMPLES[dialect].file).items()
     with pytest.raises(ExportError):
-        make_sound(called, before)
+        make_sound(called, before, load_target("csv"))
 
 
 # The name of the target, the dialects that this may be taken for, the file's name, and the shapes that both know.

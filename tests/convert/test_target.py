@@ -9,11 +9,12 @@ import commands
 import pytest
 from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
+from found import told
 from node import install_package
 
 from rubric_lint.convert.release import rewrite
 from rubric_lint.formats.agentv.releases import RELEASES
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.rubric import build_rubric
@@ -23,14 +24,11 @@ from rubric_lint.source.source import Source
 TABLES = read_cases(__file__)
 
 
-NOT_OF_RUBRICS = re.compile("skips a test without|the test has no `input`")
-
-
 def rewritten(text, target, name="a.yaml", **more):
     """The text after the rewriting, and what keeps it from being done; the rest of the suite has tests of its own."""
     fixed = rewrite(name, text.encode(), target, **more)
-    reasons = [left.reason for left in fixed.unmet if not NOT_OF_RUBRICS.search(left.reason)]
-    return fixed.text, reasons, fixed.doubt
+    found = [told(left.finding) for left in fixed.unmet if not left.finding.code.endswith(("test-without", "no-input"))]
+    return fixed.text, found, fixed.doubt
 
 
 def case(rubrics, extra=""):
@@ -119,9 +117,9 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
     ],
 )
 def test_what_the_target_cannot_say_is_told_and_nothing_is_changed(text, said):
-    left, told, doubt = rewritten(text, "agentv-4")
+    left, found, doubt = rewritten(text, "agentv-4")
     assert (left, doubt) == (text, "")
-    said(told)
+    said(*found)
 
 
 @pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
@@ -129,7 +127,7 @@ def test_a_rubric_that_is_a_whole_file_of_another_system_stays(target):
     text = """{"id": "r", "requirements": "It runs", "weight": 1, "sub_tasks": [
       {"id": "a", "requirements": "The code runs", "weight": 1, "sub_tasks": [], "task_category": "Code Execution"}]}"""
     title = target.replace("agentv-", "AgentV ")
-    assert rewritten(text, target, "a.json") == (text, [f"a rubric of PaperBench, which {title} does not read"], "")
+    assert rewritten(text, target, "a.json") == (text, [(f"{target}.other-system", "PaperBench", title)], "")
 
 
 CURRENT = """\
@@ -173,11 +171,11 @@ OPTIONAL = "      - {id: b, expected_outcome: It, required: false}\n"
 UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\n{OPTIONAL}")
 
 
-def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it(said):
+def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
     assert fixed.text == opened(UNSAID, "agentv-4").replace("expected_", "")
-    ((note, _),) = fixed.notes
-    said(note)
+    (note,) = fixed.notes
+    assert told(note) == ("agentv.no-gates", "2 criteria have", "AgentV 4", "them")
 
 
 def test_what_is_unsaid_is_optional_where_somebody_says_so():
@@ -192,8 +190,8 @@ GATE_0 = "      - {id: a, FIELD: Says why, required_min_score: 0}\n"
 def test_a_gate_of_0_keeps_the_meaning_of_whoever_reads_the_file(target):
     ours = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "expected_outcome")).encode(), target)
     agentv = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "outcome")).encode(), target)
-    told = ["`required_min_score: 0`" in note.message for note in ours.notes]
-    assert ("required: false" in ours.text, told) == (True, [True])
+    notes = [told(note) for note in ours.notes]
+    assert ("required: false" in ours.text, notes) == (True, [("agentv.idle-gates", "1 criterion has")])
     assert ("required" in agentv.text, agentv.notes) == (False, ())
 
 
@@ -262,7 +260,7 @@ def test_agentv_reads_what_is_meant(suites):
 def meant(text):
     """The criteria of the only rubric of a text, a gate of a checklist as the whole that it comes to."""
     document = read_documents(Source("a.yaml", text))[0][0]
-    (location,) = locate(document)
+    (location,) = search(document).rubrics
     thresholds = Thresholds(Decimal("0.8"), Decimal("0.6"))
     for entry in build_rubric(document, location.path, location.version, thresholds, implicit_required=True).entries:
         bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []

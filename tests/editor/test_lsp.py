@@ -13,7 +13,7 @@ from pathlib import Path
 import commands
 import pytest
 from cases import read_cases
-from editor import SERVER, TIMEOUT, UNITS, start, uri_of
+from editor import SERVER, TIMEOUT, apply_edits, start, units, uri_of
 from faulty_rubrics import SYNTAX
 from found import message
 from lsprotocol import types
@@ -59,27 +59,14 @@ rubrics:
 def slice_of(text, place, encoding="utf-16"):
     """The text of a range that lies on one line."""
     line = re.split(r"\r\n|\r|\n", text)[place.start.line]
-    starts = [UNITS[encoding](line[:end]) for end in range(len(line) + 1)]
+    starts = [units(line[:end], encoding) for end in range(len(line) + 1)]
     return line[starts.index(place.start.character) : starts.index(place.end.character)]
 
 
 def apply(text, action, encoding="utf-16"):
     """The text after an action's edits, made as the protocol says."""
-    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text) or [""]
-    if text.endswith(("\n", "\r")):
-        lines.append("")
-    starts = [sum(map(len, lines[:row])) for row in range(len(lines))]
-
-    def offset(position):
-        line = lines[position.line]
-        return starts[position.line] + [UNITS[encoding](line[:end]) for end in range(len(line) + 1)].index(
-            position.character
-        )
-
     (document,) = action.edit.document_changes
-    for edit in sorted(document.edits, key=lambda edit: offset(edit.range.start), reverse=True):
-        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
-    return text
+    return apply_edits(text, document.edits, encoding)
 
 
 @pytest.fixture
@@ -163,7 +150,7 @@ async def test_places_are_counted_as_the_editor_counts(folder, encoding):
         assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
         # Typed behind the emoji, in the units of the editor.
         at = found[1].range.end
-        start_of_emoji = types.Position(1, at.character - UNITS[encoding]("😀"))
+        start_of_emoji = types.Position(1, at.character - units("😀", encoding))
         editor.change(uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text=""))
         found = await editor.diagnostics(uri, 2)
         assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
@@ -182,6 +169,7 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
     assert fixed != text
 
 
+@pytest.mark.slow
 async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
     uri = editor.open(folder / "a.yaml", LEGACY + "    wieght: 2\n")
     of_all = "source.fixAll.rubric-lint"
@@ -224,6 +212,7 @@ async def test_an_action_is_computed_for_the_text_as_it_is_when_it_is_chosen(edi
     assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
 
 
+@pytest.mark.slow
 async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, folder, said):
     sound = "  - {id: a, expected_outcome: Says it, wieght: 2}\n"
     doubtful = "  - {idd: a, expected_outcome: Says that}\n"
@@ -269,6 +258,7 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder, said
         editor.client.messages.clear()
 
 
+@pytest.mark.slow
 async def test_a_long_selection_is_answered_in_time(editor, folder, said):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
     uri = editor.open(folder / "a.yaml", text)
@@ -295,6 +285,7 @@ async def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(editor
     assert apply(text, action).encode() == fix("a.yaml", text.encode()).data
 
 
+@pytest.mark.slow
 async def test_findings_follow_the_text(editor, folder):
     uri = editor.open(folder / "a.yaml", OVERLAP)
     assert await editor.found(uri) == [("overlap", 5)]
@@ -313,6 +304,7 @@ async def test_findings_follow_the_text(editor, folder):
     assert await editor.found(uri, 3) == [("overlap", 7)]
 
 
+@pytest.mark.slow
 async def test_a_closed_document_leaves_no_findings(editor, folder):
     uri = editor.open(folder / "a.yaml", OVERLAP)
     assert len(await editor.diagnostics(uri)) == 1
@@ -551,6 +543,7 @@ async def check_what_is_shown(folder, name, text, settings, *, schema_server, ex
         assert [each.code for each in await editor.diagnostics(uri)] == expected
 
 
+@pytest.mark.slow
 async def test_a_schema_server_may_come_later(editor, folder):
     uri = editor.open(folder / "a.rubric.yaml", TWICE % 5)
     assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]

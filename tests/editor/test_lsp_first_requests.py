@@ -95,6 +95,7 @@ def test_requests_that_come_with_the_file_are_answered_as_later(tmp_path):
     assert "vague-outcome" in titles
 
 
+@pytest.mark.slow
 def test_settings_that_come_late_do_not_replace_newer_ones(tmp_path):
     asked = []
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from editor import run, start, uri_of
+from editor import apply_edits, run, start, uri_of
 from lsprotocol import types
 
 ONE = """\
@@ -34,19 +34,6 @@ async def ask_for(editor, uri, *lines):
     place = types.Range(*(types.Position(line, 0) for line in lines))
     params = types.DocumentRangeFormattingParams(types.TextDocumentIdentifier(uri), place, HOW)
     return await editor.client.text_document_range_formatting_async(params)
-
-
-def apply(text, edits):
-    lines = text.splitlines(keepends=True)
-    starts = [sum(map(len, lines[:line])) for line in range(len(lines) + 1)]
-
-    def offset(position):
-        line = (lines[position.line] if position.line < len(lines) else "").encode("utf-16-le")
-        return starts[position.line] + len(line[: 2 * position.character].decode("utf-16-le"))
-
-    for edit in sorted(edits, key=lambda each: -offset(each.range.start)):
-        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
-    return text
 
 
 FEATURES = {
@@ -85,7 +72,9 @@ async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
             editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
             if value:
                 await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
-                assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format("b")
+                assert apply_edits(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format(
+                    "a"
+                ) + DONE.format("b")
             else:
                 await wait_for(lambda: METHODS <= {*ended})
                 assert await ask(editor, uri) is None
@@ -110,9 +99,9 @@ async def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_p
         uri = editor.open(tmp_path / "a.rubric.yaml", TEXT)
         await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
         edits = await ask_for(editor, uri, 8, 9)
-        assert apply(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))
+        assert apply_edits(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))
         assert all(edit.range.start.line >= 7 for edit in edits)
-        done = apply(TEXT, await ask(editor, uri))
+        done = apply_edits(TEXT, await ask(editor, uri))
         editor.replace(uri, 2, done)
         assert await ask(editor, uri) is None
         editor.replace(uri, 3, "rubrics:\n  - {weight: 2,  # its share\n     id: a}\n")

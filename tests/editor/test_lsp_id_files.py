@@ -77,6 +77,7 @@ def test_a_use_is_found_however_it_is_written(tmp_path, name, in_rubric, in_test
     )
 
 
+@pytest.mark.slow
 def test_recorded_outputs_beside_a_rubric_belong_to_it_from_both_sides(tmp_path):
     fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_judged_jsonl=write_records("acc", 2))
     places = [("a.rubric.yaml", 1), ("a.judged.jsonl", 0), ("a.judged.jsonl", 1)]

@@ -31,6 +31,7 @@ async def begin(*paths, answers=None, capabilities=EDITOR):
     return client
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("method", "params", "code"), TABLES["a refusal is the answer"])
 async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, said):
     client = await begin(file)
@@ -100,6 +101,7 @@ def test_a_document_that_is_no_file_is_checked_and_says_why_it_cannot_rename(fil
     assert run(session()) == (message, [])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="file names are Unicode there")
 def test_a_file_name_that_is_not_utf_8_hides_no_other_file(file):
     (file.parent / os.fsdecode(b"x\xff.rubric.yaml")).write_text(FAULTY)

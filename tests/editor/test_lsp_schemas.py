@@ -47,6 +47,7 @@ def test_the_schema_is_that_of_the_rubrics(name, text, expected):
     assert find_schema(analyse(state_of(text, name))) == (expected and f"{expected}.completion.schema.json")
 
 
+@pytest.mark.slow
 def test_an_editor_that_asks_for_it_is_told_once_and_again_when_the_schema_changes(tmp_path):
     uri = (tmp_path / "a.yaml").as_uri()
 

@@ -54,6 +54,7 @@ class Folder(Client):
         return found
 
 
+@pytest.mark.slow
 def test_files_that_are_not_open_show_and_a_file_is_read_again_only_when_it_changes(tmp_path):
     names = {"a.yaml": OVERLAP, "b/b.yaml": NAMELESS, "b/c.yaml": FINE, "d.yaml": "key: value\n", "e.yaml": OVERLAP}
     for name, text in names.items():
@@ -79,6 +80,7 @@ def test_files_that_are_not_open_show_and_a_file_is_read_again_only_when_it_chan
     run(test())
 
 
+@pytest.mark.slow
 def test_an_open_document_counts_as_it_is_typed_and_as_it_is_saved_once_it_is_closed(tmp_path):
     (tmp_path / "a.yaml").write_text(OVERLAP)
     uri = (tmp_path / "a.yaml").as_uri()
@@ -97,6 +99,7 @@ def test_an_open_document_counts_as_it_is_typed_and_as_it_is_saved_once_it_is_cl
     run(test())
 
 
+@pytest.mark.slow
 def test_changed_settings_are_applied_to_all_files(tmp_path):
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(OVERLAP)
@@ -115,6 +118,7 @@ def test_changed_settings_are_applied_to_all_files(tmp_path):
     run(test())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"unopenedFiles": False}, {"enable": False}])
 def test_the_settings_of_a_folder_leave_its_files_out(tmp_path, options):
     for name, text in {"in": OVERLAP, "out": NAMELESS}.items():  # the smaller one would be the first
@@ -134,6 +138,7 @@ def test_the_settings_of_a_folder_leave_its_files_out(tmp_path, options):
     assert run(test()) == (tmp_path / "in/a.yaml").as_uri()
 
 
+@pytest.mark.slow
 def test_a_large_file_delays_no_small_one(tmp_path):
     case = "  - id: case-{}\n    rubrics:\n      - {{id: a, expected_outcome: Says so, weight: -1}}\n"
     (tmp_path / "a.yaml").write_text("tests:\n" + "".join(case.format(number) for number in range(20)))
@@ -149,6 +154,7 @@ def test_a_large_file_delays_no_small_one(tmp_path):
     assert {name: len(rules) for name, rules in large.items()} == {"a.yaml": 20}
 
 
+@pytest.mark.slow
 def test_a_key_that_is_written_twice_is_left_to_the_yaml_server_in_open_files_only(tmp_path):
     (tmp_path / "a.rubric.yaml").write_text(FINE.replace("id: tone,", "id: tone, id: tone,"))
 

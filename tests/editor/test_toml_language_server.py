@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from stdio_server import StdioServer
+from embedded import StdioServer
 
 from rubric_lint.model.schema_files import newest
 from rubric_lint.rules import BY_NAME
@@ -30,8 +30,8 @@ def at(server, method, text):
     folder = server.folder / str(next(NUMBERS))
     folder.mkdir()
     uri = (folder / "rubric-lint.toml").as_uri()
-    server.open(uri, before + after, "toml")
-    return server.at(method, uri, before.count("\n"), len(before) - before.rfind("\n") - 1)
+    server.show(uri, before + after, "toml")
+    return server.look(method, uri, before.count("\n"), len(before) - before.rfind("\n") - 1)
 
 
 SHAPE = ["name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "gate", "scale", "combine"]

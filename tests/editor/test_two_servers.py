@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from embedded import StdioServer
 from node import ROOT, install_locked, node
-from stdio_server import StdioServer
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +58,7 @@ def servers(request, tmp_path_factory):
     program = install_locked() / f"yaml-language-server-{request.param}/bin/yaml-language-server"
     theirs = StdioServer([node(), program, "--stdio"], folder, settings)
     ours = StdioServer([Path(sys.executable).with_name("rubric-lint"), "lsp"], folder, {})
-    ours.notify("rubric-lint/schemaServer", {"active": True})
+    ours.tell("rubric-lint/schemaServer", {"active": True})
     yield theirs, ours
     theirs.close()
     ours.close()
@@ -69,5 +69,5 @@ def test_each_mistake_is_reported_by_one_of_two_servers(servers, case):
     text, by_theirs, by_ours = SAID[case]
     theirs, ours = servers
     uri = (ours.folder / f"{[*SAID].index(case)}.{'eval' if text is AGENTV else 'rubric'}.yaml").as_uri()
-    assert [each["message"] for each in theirs.open(uri, text)] == by_theirs
-    assert [each["code"] for each in ours.open(uri, text)] == by_ours
+    assert [each["message"] for each in theirs.show(uri, text)] == by_theirs
+    assert [each["code"] for each in ours.show(uri, text)] == by_ours

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 from cases import read_cases
+from embedded import StdioServer
 from node import ROOT, install_locked, node
-from stdio_server import StdioServer
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.schema import schema_for
@@ -85,8 +85,8 @@ def start_server(tmp_path_factory):
         command = [node(), package / "bin/yaml-language-server", "--stdio"]
         answers = {"vscode/content": published, "custom/schema/request": hand, "custom/schema/content": content}
         running = StdioServer(command, folder, settings, answers=answers)
-        running.notify("yaml/registerContentRequest", {})
-        running.notify("yaml/registerCustomSchemaRequest", {})
+        running.tell("yaml/registerContentRequest", {})
+        running.tell("yaml/registerCustomSchemaRequest", {})
         assert running.initialized["serverInfo"]["version"] == version
         started[version, form] = running
         return running
@@ -123,14 +123,14 @@ def opened(server, text, name="a.rubric.yaml", schema=""):
     uri = (server.folder / f"{next(NUMBERS)}-{name}").as_uri()
     if schema:
         HANDED[uri] = schema
-    found = server.open(uri, before + after, "json" if name.endswith("json") else "yaml")
+    found = server.show(uri, before + after, "json" if name.endswith("json") else "yaml")
     return Place(uri, before.count("\n"), len(before) - before.rfind("\n") - 1, found)
 
 
 def offered(server, text, name="a.rubric.yaml", schema=""):
     """What is offered at the `|`, by its label, with what it inserts; in the order of the server."""
     place = opened(server, text, name, schema)
-    items = server.at("completion", place.uri, place.line, place.character)["items"]
+    items = server.look("completion", place.uri, place.line, place.character)["items"]
     texts = {item["label"]: item.get("textEdit", {}).get("newText", item.get("insertText")) for item in items}
     assert len(texts) == len(items), "nothing is offered twice"
     return texts
@@ -252,7 +252,7 @@ def test_what_agentv_no_longer_reads_is_not_offered(helper):
 def test_hover_explains_suites_of_agentv(helper):
     text = "tests:\n  - id: a\n    assert:\n      - type: llm-rubric\n        value:\n          - |outcome: Says so\n"
     place = opened(helper, text, "a.eval.yaml")
-    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    shown = helper.look("hover", place.uri, place.line, place.character)["contents"]["value"]
     assert "What an observer sees if the criterion is met." in shown
 
 
@@ -285,7 +285,7 @@ def test_every_field_has_a_hover():
 @pytest.mark.parametrize("in_suite", [False, True], ids=["rubric", "suite"])
 def test_hover_explains_each_field(helper, field, in_suite):
     place = opened(helper, HOVERS[field], "a.suite.yaml" if in_suite else "a.rubric.yaml")
-    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    shown = helper.look("hover", place.uri, place.line, place.character)["contents"]["value"]
     fields = {**schema_for().entry_fields, "rubrics": schema_for().definitions["rubrics"]}
     assert fields[field]["description"] in shown.replace("\\", "")
 
@@ -300,7 +300,7 @@ PARTS = {
 def test_hover_explains_bands_and_levels(helper, part):
     field, text = PARTS[part]
     place = opened(helper, text)
-    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    shown = helper.look("hover", place.uri, place.line, place.character)["contents"]["value"]
     assert schema_for().definitions[part]["properties"][field]["description"] in shown.replace("\\", "")
 
 
@@ -429,7 +429,7 @@ def test_hover_explains_each_key_of_version_3(helper, field, in_suite):
     text = f"tests:\n  - rubrics: {{{HOVERS_3[field]}}}\n" if in_suite else f"{{{HOVERS_3[field]}}}\n"
     modeline = newest("suite" if in_suite else "rubric", "v3").modeline
     place = opened(helper, modeline + text, "plain.yaml")
-    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    shown = helper.look("hover", place.uri, place.line, place.character)["contents"]["value"]
     fields = {**schema_for("v3").fields_of("rubrics"), **schema_for("v3").entry_fields}
     assert fields[field]["description"] in shown.replace("\\", "")
 

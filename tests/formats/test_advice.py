@@ -128,6 +128,7 @@ def judge(name):
     return "read" if end == "read" else "led to a rubric"
 
 
+@pytest.mark.spread(7)
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

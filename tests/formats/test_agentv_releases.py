@@ -10,6 +10,7 @@ import pytest
 from agentv_5 import RESERVED
 from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
+from found import told
 from random_documents import Dice
 from random_suites import SuiteWriter
 
@@ -42,6 +43,7 @@ def released(text, release, name="a.eval.yaml"):
 RESERVED_TYPES = [f"{before}{kind}" for kind in sorted(RESERVED) for before in ("", "not-")]
 
 
+@pytest.mark.slow
 def test_every_reserved_type_is_refused_by_check_show_and_fix_alike():
     rows = [f"      - {{type: {kind}, value: x}}\n" for kind in RESERVED_TYPES]
     current, earlier = FIVE + "".join(rows), FOUR + "".join(rows)
@@ -57,7 +59,7 @@ def test_a_reserved_type_may_be_a_grader_of_the_project_in_an_earlier_release(sa
     text = f"{FOUR}      - {{type: word-count, value: 5}}\n".replace("assertions", "evaluators").encode()
     fixed = rewrite("a.eval.yaml", text, "agentv-4")
     assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (True, (), "")
-    said([note.message for note in fixed.notes])
+    said([told(note) for note in fixed.notes])
 
 
 SAID = TABLES["SAID"]

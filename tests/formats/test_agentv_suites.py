@@ -10,6 +10,7 @@ import commands
 import pytest
 from agentv_5 import faults
 from cases import read_cases
+from found import told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from node import install_package
@@ -37,19 +38,25 @@ def rewritten(text, target, name="a.eval.yaml"):
 
 
 def tell(text, target, name="a.eval.yaml"):
-    """What a rewriting says, each with its place: what is left, notes, and the reason for its doubt.
+    """What a rewriting says by codes and values, each with its place: what is left, notes, and why it is in doubt.
 
-    The note that comes after all obstacles is left out; `docs/guides/agentv.md` has its words.
+    The note that comes after all obstacles is left out.
     """
     fixed = rewrite(name, text.encode(), target)
-    left = [(fixed.result.source.position(each.finding.span.start)[:2], each.reason) for each in fixed.unmet]
-    notes = [
-        (fixed.before.position(at)[:2] if at is not None else "", told)
-        for told, at in fixed.notes
-        if not told.startswith("nothing is rewritten before")
+    left = [
+        (
+            fixed.result.source.position(each.finding.span.start)[:2],
+            told(each.finding) if each.finding.code else [each.reason],
+        )
+        for each in fixed.unmet
     ]
-    doubt = [(fixed.before.position(fixed.doubt_at)[:2], fixed.doubt)] if fixed.doubt else []
-    return [f"{place} {told}".strip() for place, told in [*left, *notes, *doubt]]
+    notes = [
+        (fixed.before.position(note.at)[:2] if note.at is not None else "", told(note))
+        for note in fixed.notes
+        if note.code != "agentv.whole"
+    ]
+    doubt = [(fixed.before.position(fixed.doubt_at)[:2], [fixed.doubt])] if fixed.doubt else []
+    return [f"{place} {' '.join(parts)}".strip() for place, parts in [*left, *notes, *doubt]]
 
 
 def data_of(text, name="a.yaml"):
@@ -59,7 +66,7 @@ def data_of(text, name="a.yaml"):
 SUITES = read_cases(__file__)["suites"]
 
 
-SKIPPED = re.compile("skips a test without|skips what has no `name`|the test has no `input`")
+SKIPPED = re.compile(r"agentv-\d\.(test-without|member-without-name|no-input)")
 
 
 @pytest.mark.spread(8)
@@ -71,13 +78,13 @@ def test_a_suite_is_rewritten_whole_or_what_is_in_the_way_is_told(kind, target, 
     fixed = rewrite(name, text.encode(), target)
     notes = tell(text, target, name)
     said([fixed.text, notes] if fixed.is_changed else " ".join(["It stays as it is.", *notes]))
-    skipped = all(SKIPPED.search(left.reason) for left in fixed.unmet)
+    skipped = all(SKIPPED.fullmatch(left.finding.code) for left in fixed.unmet)
     assert (fixed.doubt, fixed.is_changed and not skipped) == ("", False)
     again = rewrite(name, fixed.data, target)
     assert (again.is_changed, again.doubt, len(again.unmet)) == (False, "", len(fixed.unmet))
     if target == FIVE and not fixed.unmet and name == "a.eval.yaml" and text[0] != "-":
         before, after = ({fault for suite in data_of(each) for fault in faults(suite)} for each in (text, fixed.text))
-        assert len(after - before) == sum("no release" in note.message for note in fixed.notes)
+        assert len(after - before) == sum(note.code == "agentv.unknown-type" for note in fixed.notes)
 
 
 RUBRIC = "    rubrics: [{id: a, outcome: Says why}]\n"
@@ -241,9 +248,9 @@ def test_a_list_that_cannot_move_with_the_others_keeps_the_suite_as_it_is():
 
 def test_a_doubt_has_the_place_of_its_cause(said):
     text = f"tests:\n  - id: one\n    expected_output: |+\n      a\n    input: x\n\n{RUBRIC}"
-    (told,) = tell(text, FIVE)
-    assert told.startswith("(3, 22)")
-    said(told)
+    (doubt,) = tell(text, FIVE)
+    assert doubt.startswith("(3, 22)")
+    said(doubt)
 
 
 INPUTS = (
@@ -288,8 +295,8 @@ def test_a_suite_in_any_style_is_rewritten_whole_with_its_comments(suite):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", GENERATIONS, ids=lambda path: path.name.partition(".")[0])
 def test_a_suite_of_each_generation_is_loaded_by_agentv_5(path):
-    text, told = rewritten(path.read_text(encoding="utf-8"), FIVE)
-    assert (told, [fault for suite in data_of(text) for fault in faults(suite)]) == ([], [])
+    text, lines = rewritten(path.read_text(encoding="utf-8"), FIVE)
+    assert (lines, [fault for suite in data_of(text) for fault in faults(suite)]) == ([], [])
     assert rewritten(text, FIVE) == (text, [])
 
 
@@ -303,8 +310,8 @@ def test_a_suite_of_each_generation_before_agentv_5_is_loaded_by_agentv_4(tmp_pa
     commands.run_git("init", "--quiet", tmp_path)
     wanted = {}
     for path in GENERATIONS[:-1]:
-        text, told = rewritten(path.read_text(encoding="utf-8"), FOUR)
-        assert told == []
+        text, lines = rewritten(path.read_text(encoding="utf-8"), FOUR)
+        assert lines == []
         (tmp_path / path.name).write_text(text, encoding="utf-8")
         wanted[path.name] = [case["id"] for case in data_of(text)[0]["tests"]]
 

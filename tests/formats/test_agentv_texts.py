@@ -4,7 +4,7 @@ import commands
 import pytest
 
 from rubric_lint.convert.release import rewrite
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import lint
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source
@@ -57,7 +57,9 @@ tests:
 
 def located(text, name="suite.eval.yaml"):
     documents = read_documents(Source(name, text))[0]
-    return [(each.view.dialect.name, each.path) for document in documents for each in locate(document) if each.view]
+    return [
+        (each.view.dialect.name, each.path) for document in documents for each in search(document).rubrics if each.view
+    ]
 
 
 @pytest.fixture

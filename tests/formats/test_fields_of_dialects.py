@@ -17,7 +17,7 @@ from lint_command import call
 from ruamel.yaml import YAML
 
 from rubric_lint.formats.home_made.format_table import FormatTable
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_examined
@@ -97,7 +97,7 @@ def vary(name: str, part: str, key: str) -> Variant | None:
     sample = SAMPLES[name]
     text = dedent(sample.text)
     ((document,), _) = read_documents(Source(sample.file, text))
-    (view,) = [location.view for location in locate(document)]
+    (view,) = [location.view for location in search(document).rubrics]
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     if part == "around":
         places = [view.path[:end] for end in reversed(range(len(view.path)))]
@@ -153,7 +153,7 @@ NEVER_SCORED = {"ai-rubric"}
 """Its trees are refused as a whole."""
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(19)
 @pytest.mark.parametrize("keys", [KEYS, STRUCTURES], ids=["fields", "structures"])
 @pytest.mark.parametrize("part", ["criterion", "around"])
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name not in NEVER_SCORED])
@@ -174,6 +174,7 @@ CASES = read_cases(__file__)
 INNER, INNOCENT = CASES["INNER"], CASES["INNOCENT"]
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", INNER)
 def test_what_bears_on_the_score_inside_criteria_and_around_them_stops_the_score(name):
     file, data, place = INNER[name]
@@ -206,6 +207,7 @@ def adopt(name: str, text: str) -> Sequence[Mapping[str, Any]]:
 DESCRIBED = ("adk", "rar", "trpc-agent", "tessl", "task-rubrics", "healthbench")
 
 
+@pytest.mark.spread(3)
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("key", ["required", "pass_threshold", "penalty"])
 @pytest.mark.parametrize("name", DESCRIBED)

@@ -21,7 +21,7 @@ from rubric_lint.convert.export import TARGETS
 from rubric_lint.formats.dialects import DIALECTS, could_hold_rubrics, load_dialect
 from rubric_lint.formats.search import described
 from rubric_lint.formats.search.described import load_table
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.formats.sheets.excel_file import has_openpyxl
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.criterion import Shape, Thresholds
@@ -42,7 +42,7 @@ def located(text, name="a.yaml"):
     return [
         (location.view.dialect.name if location.view else location.version, location.path)
         for document in read_documents(Source(name, dedent(text)))[0]
-        for location in locate(document)
+        for location in search(document).rubrics
     ]
 
 
@@ -122,13 +122,15 @@ def test_a_sample_is_recognised_at_a_quick_look_too_and_sound(sample):
 @pytest.mark.parametrize("name", [name for name, each in SAMPLES.items() if not each.file.endswith((".py", ".toml"))])
 def test_a_file_that_says_it_is_ours_is_read_as_ours(name):
     document = read_documents(Source(SAMPLES[name].file, SAMPLES[name].text))[0][0]
-    assert {location.version for location in locate(document, version="v2", claimed=True) if location.view} == set()
+    assert {
+        location.version for location in search(document, version="v2", claimed=True).rubrics if location.view
+    } == set()
 
 
 def model(text, name="a.yaml"):
     """What the only rubric of a text means: shape, and criteria with what decides a score."""
     document = read_documents(Source(name, dedent(text)))[0][0]
-    (location,) = locate(document)
+    (location,) = search(document).rubrics
     rubric = build_rubric(document, location.path, location.version, DEFAULT, view=location.view)
     return rubric.shape, [
         (
@@ -307,7 +309,7 @@ def test_an_accepted_example_is_silent(example):
 def test_the_examples_of_a_page_are_in_its_dialect(page):
     for example in (*page.flagged, *page.accepted):
         for document in read_documents(Source(example.name, example.text))[0]:
-            names = {location.view.dialect.name if location.view else "" for location in locate(document)}
+            names = {location.view.dialect.name if location.view else "" for location in search(document).rubrics}
             assert {name.split("-a")[0] for name in names} == {page.stem.replace("_", "-").split("-a")[0]}
 
 

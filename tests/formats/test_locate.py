@@ -7,7 +7,7 @@ from cases import read_cases
 from found import codes
 
 from rubric_lint.formats.dialects import could_hold_rubrics
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.source.path import pointer
@@ -26,7 +26,7 @@ def located(text, name="a.yaml", **claims):
     return [
         (("" if document.number is None else f"/{document.number}") + pointer(path), version)
         for document in documents
-        for path, version, *_ in locate(document, **claims)
+        for path, version, *_ in search(document, **claims).rubrics
     ]
 
 

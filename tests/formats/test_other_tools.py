@@ -19,6 +19,7 @@ def test_a_file_of_another_tool_is_left_alone(name):
     assert (result.rubrics, result.findings, known) == (0, (), [])
 
 
+@pytest.mark.slow
 def test_a_whole_folder_of_them_is_one_quiet_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():

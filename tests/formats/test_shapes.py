@@ -270,7 +270,7 @@ def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, tmp_
 def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(said):
     (rubric,) = load_models("rubric.yaml", POINTS[1].encode(), settings(POINTS[0])).values()
     with pytest.raises(ExportError) as caught:
-        make_sound("a", rubric.rubric)
+        make_sound("a", rubric.rubric, load_target("csv"))
     said(caught.value.message)
     # JSON says what each level is worth
     assert make_sound("a", rubric.rubric, load_target("json")) == (rubric.rubric, [])

@@ -10,10 +10,10 @@ import pytest
 from cases import read_cases
 from lint_command import call
 
-from rubric_lint.formats.home_made.candidate import Decision
+from rubric_lint.formats.home_made.assignments import TableDraft
 from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.home_made.reading import read_by_tables
-from rubric_lint.formats.home_made.understand import Hints, decide, understand
+from rubric_lint.formats.home_made.understand import Hints, understand
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.scoring.loading import RubricError, load_examined
 from rubric_lint.scoring.show.source import show
@@ -22,6 +22,7 @@ from rubric_lint.source.source import Source
 
 TABLES = read_cases(__file__)
 RUBRICS, LOOK_ALIKES = TABLES["RUBRICS"], TABLES["LOOK_ALIKES"]
+"""By what a file holds: its name, its text, and what `check` does: read, report or silent."""
 
 
 def look(name, text, **hints):
@@ -29,11 +30,19 @@ def look(name, text, **hints):
     return documents, understand(documents[0], Hints(**hints))
 
 
+def decide(name, text):
+    examined = examine_file(name, text.encode())
+    if examined.result.unread:
+        return "report"
+    return "read" if examined.rubrics else "silent"
+
+
 @pytest.mark.parametrize(("name", "text", "decision", "tables", "questions"), RUBRICS.values(), ids=RUBRICS)
 def test_what_a_file_holds_is_decided_with_its_table_and_what_it_leaves_open(name, text, decision, tables, questions):
     _, found = look(name, text)
-    asked = [question.reason for each in found for question in each.questions]
-    assert (decide(found), [each.as_table() for each in found]) == (Decision(decision), tables)
+    drafts = [TableDraft(tuple(each.documents), {"name": "", **each.as_table()}, each) for each in found]
+    asked = [question.reason for draft in drafts for question in draft.questions]
+    assert (decide(name, text), [each.as_table() for each in found]) == (decision, tables)
     assert all(any(reason.startswith(words) for words in questions) for reason in asked)
     assert all(any(reason.startswith(words) for reason in asked) for words in questions)
 
@@ -41,26 +50,27 @@ def test_what_a_file_holds_is_decided_with_its_table_and_what_it_leaves_open(nam
 @pytest.mark.parametrize(("name", "text", "decision"), LOOK_ALIKES.values(), ids=LOOK_ALIKES)
 def test_what_only_looks_like_a_rubric_is_never_read_and_seldom_told(name, text, decision):
     _, found = look(name, text)
-    assert (decide(found), [each.is_rubric for each in found]) == (Decision(decision), [False] * len(found))
+    assert (decide(name, text), [each.is_rubric for each in found]) == (decision, [False] * len(found))
 
 
 FILES = {**RUBRICS, **LOOK_ALIKES}
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("name", "text"), [each[:2] for each in FILES.values()], ids=FILES)
 def test_check_show_and_score_say_the_same_of_a_file(name, text):
     _, found = look(name, text)
     read = [view.path for each in found if each.is_rubric for view in each.views]
-    decision = decide(found)
+    decision = decide(name, text)
     examined = examine_file(name, text.encode())
     shown = show(name, text.encode())
     assert {rubric.path for _, rubric in examined.rubrics} == {*read}
     assert {each.reason for each in shown.unread} == {each.reason for each in examined.result.unread}
-    assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision is Decision.REPORT)
+    assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision == "report")
     refusals = [each.partition(" cannot be scored: ")[2] for each in shown.unscorable]
     assert {*filter(None, refusals)} <= {each.reason for each in shown.unread}
-    assert all(each.examples for each in shown.rubrics) == (decision is not Decision.REPORT or not read)
-    if read and decision is Decision.REPORT:
+    assert all(each.examples for each in shown.rubrics) == (decision != "report" or not read)
+    if read and decision == "report":
         with pytest.raises(RubricError):
             prepare(name, examined)
     elif read:
@@ -110,6 +120,7 @@ def test_every_key_of_criteria_has_a_role():
 TOLD = {name: case for name, case in RUBRICS.items() if case[2] != "silent"}
 
 
+@pytest.mark.spread(11)
 @pytest.mark.parametrize(("name", "text"), [each[:2] for each in TOLD.values()], ids=TOLD)
 @pytest.mark.usefixtures("folder")
 def test_adopt_writes_a_table_that_reads_what_is_understood_or_says_what_is_missing(name, text):
@@ -145,7 +156,7 @@ REWRITTEN = {
 """Files whose criteria say in no words what is judged: these have to be written first."""
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(13)
 @pytest.mark.parametrize("title", TOLD)
 @pytest.mark.usefixtures("folder")
 def test_advice_that_is_followed_word_for_word_leads_to_a_table_that_scores_as_show_says(title):

@@ -145,6 +145,7 @@ def test_retry_after_is_waited_for():
     assert time.monotonic() - started >= 0.2
 
 
+@pytest.mark.slow
 def test_a_refusal_for_too_many_requests_is_no_failed_try():
     busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.02"})
     with serving(after(*[busy] * 6, FINE)) as server:
@@ -186,6 +187,7 @@ PLAIN = {"type": "json_object"}
 FORMS = {"json_schema": [STRICT, IN_OBJECT, PLAIN], "json_object": [PLAIN]}
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("form", ["json_schema", "json_object"])
 @pytest.mark.parametrize("failure", REFUSED_FORMATS)
 def test_an_endpoint_that_takes_no_schema_is_asked_once_in_each_form_and_the_way_out_is_told(failure, form, said):
@@ -197,7 +199,7 @@ def test_an_endpoint_that_takes_no_schema_is_asked_once_in_each_form_and_the_way
     said(message)
 
 
-@pytest.mark.spread(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("accepted", "named", "asked_as"),
     [
@@ -247,6 +249,7 @@ def test_what_says_nothing_about_the_other_form_is_not_blamed_on_the_format(seco
     assert (message.partition(" (asked with")[0], lasting) == expected
 
 
+@pytest.mark.slow
 def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes():
     about = {"error": {"message": "response_format"}}
     with serving(Response(about, 400)) as server:
@@ -255,6 +258,7 @@ def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes(
         assert ask(server) == REPLY
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_not_there():
     with serving(FINE) as server:
         pass
@@ -262,6 +266,7 @@ def test_an_endpoint_that_is_not_there():
     assert (message.startswith("the connection failed: "), message[-16:], lasting) == (True, " (tried 2 times)", False)
 
 
+@pytest.mark.slow
 def test_a_server_without_tls_and_a_name_without_an_address_say_so_and_no_key(monkeypatch):
     with serving(FINE) as server:
         without_tls = ask(SimpleNamespace(url=server.url.replace("http:", "https:")), retries=0)

@@ -206,6 +206,7 @@ def judge(server, tmp_path, *records, samples=1, concurrency=4, max_attempts=3, 
 SCORED = completion('{"reasoning": "Right.", "score": 8}')
 
 
+@pytest.mark.slow
 def test_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judged(tmp_path):
     records = [answer(number, run=number) for number in range(10)]
     with serving(SCORED) as server:
@@ -236,12 +237,14 @@ def test_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judged(
     ]
 
 
+@pytest.mark.slow
 def test_no_more_requests_are_made_at_a_time_than_were_asked_for(tmp_path):
     with serving(SCORED._replace(delay=0.05)) as server:
         judge(server, tmp_path, *map(answer, range(12)), concurrency=3)
     assert server.most_at_once == 3
 
 
+@pytest.mark.slow
 def test_each_sample_has_a_seed_of_its_own_which_depends_on_nothing_else(tmp_path):
     with serving(SCORED) as server:
         judge(server, tmp_path, answer(1), answer(2), samples=3, seed=1, concurrency=1)
@@ -271,6 +274,7 @@ def test_an_invalid_output_whose_correction_is_refused_is_kept_and_not_paid_for_
     said(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 500])
 def test_an_invalid_output_whose_correction_gets_no_reply_is_kept_too(tmp_path, status, said):
     def behave(asked):
@@ -303,6 +307,7 @@ def test_an_invalid_output_is_asked_for_again_with_what_is_wrong(tmp_path):
     assert "/score" in second[3]["content"]
 
 
+@pytest.mark.slow
 def test_an_output_that_stays_invalid_is_kept_as_the_model_wrote_it(tmp_path):
     with serving(completion("I would say 8.")) as server:
         tally, told, results = judge(server, tmp_path, answer(1), samples=3)
@@ -312,6 +317,7 @@ def test_an_output_that_stays_invalid_is_kept_as_the_model_wrote_it(tmp_path):
     assert told == [('"a1"', f"invalid after 3 attempts: {results[0]['judge']['fault']}")]
 
 
+@pytest.mark.slow
 def test_a_refusal_and_an_empty_output_are_invalid_outputs(tmp_path, said):
     def behave(asked):
         return completion(None, refusal="No.") if "1" in asked.answer else completion("")
@@ -330,6 +336,7 @@ def checks(*satisfied):
     return completion(json.dumps({"checks": listed, "overall_reasoning": "Sum."}))
 
 
+@pytest.mark.slow
 def test_all_samples_are_kept_and_none_is_made_up(tmp_path):
     replies = [checks(True, False, True), checks(True, True, False), checks(True, False, False)]  # noqa: FBT003
     with serving(lambda asked: replies[asked.before]) as server:
@@ -348,6 +355,7 @@ def test_what_the_answer_holds_is_no_verdict_of_the_judge(tmp_path):
     assert results[0]["output"] == {"reasoning": "Wrong.", "score": 1}
 
 
+@pytest.mark.slow
 def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path, said):
     with serving(Response({"error": {"message": "No."}}, 400)) as server:
         tally, told, results = judge(server, tmp_path, *map(answer, range(1000)), concurrency=1)
@@ -355,6 +363,7 @@ def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path, said):
     said(told[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "message"),
     [
@@ -413,6 +422,7 @@ def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, 
             check_journal(given, journal, calls, JudgeOptions(**plan))
 
 
+@pytest.mark.slow
 def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
     with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
         judge(server, tmp_path, answer(1), answer(2), answer(3))
@@ -436,6 +446,7 @@ def test_results_by_another_meaning_of_the_rubric_are_refused(tmp_path):
                 check_journal(read_answers(lines(answer(1, rubric="ranges")), weighed), journal, calls, JudgeOptions())
 
 
+@pytest.mark.slow
 def test_a_sample_says_what_all_its_requests_took(tmp_path):
     replies = [completion("8/10"), SCORED, SCORED]
     for at, reply in enumerate(replies):
@@ -450,6 +461,7 @@ def test_a_sample_says_what_all_its_requests_took(tmp_path):
     assert tally.spending.tokens == Tokens(300, 30, 180)
 
 
+@pytest.mark.slow
 def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
     busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.001"})
 

@@ -59,6 +59,7 @@ def write(folder, *lines, name="results.jsonl"):
     (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_requests_are_those_that_judge_sends_and_nothing_is_sent(folder, said):
     code, _, err = judge("--batch-requests", "batch.jsonl", "--seed", "5", "--max-tokens", "300")
     assert code == 0

@@ -200,6 +200,7 @@ CASES = [pytest.param(limit, name, id=f"{name}, {limit}") for name in SERVERS fo
 ENDLESS = pytest.param(LIMITS[1], "429", id="429 without end", marks=pytest.mark.slow)
 
 
+@pytest.mark.spread(7)
 @pytest.mark.parametrize(("limit", "name"), [*CASES, ENDLESS, (LIMITS[0], "429")])
 def test_no_server_makes_a_run_exceed_its_limit(limit, name):
     bank = Bank([name], 600)

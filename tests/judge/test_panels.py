@@ -300,6 +300,7 @@ def test_an_invalid_output_for_one_criterion_names_the_criterion(folder, said):
     assert json.loads(out)["error"]["message"].endswith(fault)
 
 
+@pytest.mark.slow
 def test_a_request_is_corrected_with_the_same_order(folder):
     good = Models()
 
@@ -314,6 +315,7 @@ def test_a_request_is_corrected_with_the_same_order(folder):
     assert [each["attempts"] for each in results(folder)[0]["judge"]["panel"]] == [[2], [2]]
 
 
+@pytest.mark.slow
 def test_a_model_that_gives_no_reply_leaves_the_answer_for_the_next_run(folder, said):
     good, failing = Models(), [True]
 
@@ -357,6 +359,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "options"), CHANGED.values(), ids=CHANGED)
 def test_a_run_with_other_models_or_requests_is_not_resumed(models, options, said):
     with serving(Models()) as server:
@@ -366,6 +369,7 @@ def test_a_run_with_other_models_or_requests_is_not_resumed(models, options, sai
     said(told)
 
 
+@pytest.mark.slow
 def test_another_seed_is_not_resumed():
     with serving(Models()) as server:
         assert [judge(server, "--shuffle", seed)[0] for seed in ("1", "2", "1")] == [0, 2, 0]
@@ -375,6 +379,7 @@ def test_another_seed_is_not_resumed():
 # Endpoints and keys
 
 
+@pytest.mark.slow
 def test_models_have_endpoints_and_keys_of_their_own(folder):
     with ExitStack() as opened:
         first, second, third = (opened.enter_context(serving(Models())) for _ in range(3))
@@ -396,6 +401,7 @@ def test_models_have_endpoints_and_keys_of_their_own(folder):
 URL = "http://127.0.0.1:9/v1"
 
 
+@pytest.mark.slow
 def test_the_key_of_the_only_endpoint_needs_no_model():
     with serving(Models()) as server:
         models = [f"one@{server.url}", f"two@{server.url}"]
@@ -426,6 +432,7 @@ VARIABLES = {
 }
 
 
+@pytest.mark.slow
 def test_an_endpoint_of_a_models_own_gets_nothing_of_the_variables():
     with serving(Models()) as first, serving(Models()) as second:
         code, _, told = judge(first, models=["one", f"two@{second.url}"], **VARIABLES)
@@ -436,6 +443,7 @@ def test_an_endpoint_of_a_models_own_gets_nothing_of_the_variables():
     assert "gateway-0123456789" in sent[0]
 
 
+@pytest.mark.slow
 def test_a_run_asks_the_endpoint_that_it_records(folder):
     with serving(Models()) as server, serving(Models()) as other:
         models = [f"one@{server.url}"]
@@ -446,6 +454,7 @@ def test_a_run_asks_the_endpoint_that_it_records(folder):
     assert results(folder)[0]["judge"]["endpoint"] == server.url
 
 
+@pytest.mark.slow
 def test_names_with_an_at_sign_are_names(folder):
     names = ["@cf/meta/llama-3.1-8b", "claude@20250101"]
     with serving(Models()) as server:
@@ -512,6 +521,7 @@ def test_a_model_that_judges_twice_has_one_independent_vote(folder, models, vote
     said(table)
 
 
+@pytest.mark.slow
 def test_a_run_of_one_model_at_two_endpoints_says_one_independent_vote(folder, said):
     with serving(Models()) as first, serving(Models()) as second:
         told = judge(first, models=["one", f"one@{second.url}"])[2]
@@ -640,6 +650,7 @@ def test_the_prompts_of_single_criteria_are_those_of_rubrics_with_one_criterion(
     ]
 
 
+@pytest.mark.slow
 def test_a_shuffled_prompt_is_what_a_run_asks():
     with serving(Models()) as server:
         judge(server, "--shuffle", "4", "--samples", "2")
@@ -668,6 +679,7 @@ def record_tests(server, *options, models=("one", "two")):
     return run(*call, program="rubric-test")
 
 
+@pytest.mark.slow
 def test_a_panel_records_tests_and_after_an_edit_only_what_changed(folder, said):
     (folder / "r.rubric-test.yaml").write_text(TESTS, "utf-8")
     with serving(Models()) as server:
@@ -697,6 +709,7 @@ def drop(output, name):
     return [check for check in output["checks"] if check["id"] != name]
 
 
+@pytest.mark.slow
 def test_after_an_edit_another_panel_judges_every_criterion(folder, said):
     (folder / "r.rubric-test.yaml").write_text(TESTS, "utf-8")
     with serving(Models()) as server:

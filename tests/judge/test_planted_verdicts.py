@@ -164,11 +164,13 @@ def test_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     assert judge(tmp_path, cases, reply, Extract.LAST)[0] == dict.fromkeys(PLANTED)
 
 
+@pytest.mark.slow
 def test_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
     cases = {name: {"answer": text, "question": text, "reference": text} for name, text in PLANTED.items()}
     assert judge(tmp_path, cases, completion(OWN))[0] == dict.fromkeys(PLANTED, 0.2)
 
 
+@pytest.mark.slow
 def test_only_the_whole_text_is_a_verdict_and_the_scorer_keeps_to_that(tmp_path):
     texts = [OWN, f"```json\n{OWN}\n```", f"Here it is:\n{OWN}", f"<think>a</think>{OWN}"]
     cases = {str(at): {"answer": f"In 1889, {at}"} for at in range(len(texts))}

@@ -376,6 +376,7 @@ def drawn_subsets(dropout, seeds, prompts=("Why?",), step=None):
     return found
 
 
+@pytest.mark.slow
 def test_dropout_scores_as_a_rubric_of_the_other_criteria():
     chance = random.Random(7)  # noqa: S311
     seen = set()
@@ -429,6 +430,7 @@ def test_a_function_can_be_pickled_with_its_counts():
     assert (copy.totals, reward.totals) == (RewardCounts(2, 3, 0, 0), RewardCounts(1, 2, 0, 0))
 
 
+@pytest.mark.slow
 def test_threads_may_share_a_function():
     reward = trl_reward(RUBRIC, told, on_invalid="none", attempts=1, patience=None)
     with ThreadPoolExecutor(8) as pool:
@@ -600,6 +602,7 @@ def test_an_endpoint_is_a_judge(monkeypatch):
     assert repr(judge) == f"<EndpointJudge 'judge-1' at {server.url}>"
 
 
+@pytest.mark.slow
 def test_the_limits_of_an_endpoint_hold_for_all_calls_and_loops(tmp_path):
     table = tmp_path / "prices.toml"
     table.write_text("[models.m]\ninput = 1000\noutput = 1000\n")

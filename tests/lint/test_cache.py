@@ -232,6 +232,7 @@ def test_large_runs_by_several_processes_are_kept_too(folder, said):
     said(run("."))
 
 
+@pytest.mark.slow
 @given(yaml_suites() | json_suites())
 def test_a_kept_result_is_the_result(suite):
     settings = FileSettings(severities={"missing-id": Severity.ERROR})

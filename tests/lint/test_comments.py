@@ -75,6 +75,7 @@ def test_what_a_comment_silences(text, findings, ignored):
     assert check(text) == ([*map(tuple, findings)], ignored)
 
 
+@pytest.mark.slow
 def test_thousands_of_comments_take_no_time_to_speak_of():
     criterion = "# rubric-lint: ignore[missing-id]\n- expected_outcome: It says {}.\n"
     text = "rubrics:\n" + "".join(map(criterion.format, range(2000)))

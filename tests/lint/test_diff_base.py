@@ -103,6 +103,7 @@ def test_what_touches_a_change(old, new, expected, state):
     assert [[*each] for each in found()] == expected
 
 
+@pytest.mark.slow
 def test_the_summary_tells_what_was_left_out():
     write("same.yaml")
     commit()
@@ -177,6 +178,7 @@ def test_what_git_takes_for_binary_is_compared_all_the_same():
     assert lint("--diff-base=HEAD")[0] == [("a.yaml", "vague-outcome", 14)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.yaml", "sub folder/ü.yaml"])
 def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
     """As with Git LFS, of which Git has pointers: the second line of those is what has changed."""
@@ -203,6 +205,7 @@ def test_utf_16_is_reported_as_a_whole():
     assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("settings", TABLES["no setting of the user"])
 def test_no_setting_of_the_user_changes_what_is_found(settings, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
@@ -213,6 +216,7 @@ def test_no_setting_of_the_user_changes_what_is_found(settings, monkeypatch):
     assert found() == [("vague-outcome", 14)]
 
 
+@pytest.mark.slow
 def test_it_is_the_same_from_a_subfolder_through_a_link_and_in_a_work_tree(tmp_path, monkeypatch):
     write("sub/b.yaml")
     commit()
@@ -266,6 +270,7 @@ def test_an_unknown_revision(revision, said):
     said(refusal(f"--diff-base={revision}"))
 
 
+@pytest.mark.slow
 def test_a_branch_that_only_the_remote_has(tmp_path, said):
     run_git("clone", "-q", ".", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
@@ -275,6 +280,7 @@ def test_a_branch_that_only_the_remote_has(tmp_path, said):
     assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
 
 
+@pytest.mark.slow
 def test_a_shallow_clone(tmp_path, said):
     run_git("checkout", "-q", "-b", "branch")
     commit()

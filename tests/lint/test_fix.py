@@ -287,6 +287,7 @@ def test_unsafe_fixes_never_cost_a_safe_one(bad):
     assert "description" not in unsafe.text
 
 
+@pytest.mark.slow
 def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch):
     def refuse(before, after, changes):
         yield from find_proof_failures(before, after, changes)

@@ -44,6 +44,7 @@ def formatted(text, name="a.rubric.yaml", **options):
 WHOLE = TABLES["WHOLE"]
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
 def test_keys_bands_and_ranges_are_in_order_and_the_rest_stays(text, said):
     for end in ("\n", "\r\n"):
@@ -62,7 +63,7 @@ def test_a_text_block_that_comes_to_the_end_of_a_file_keeps_its_line_end():
 RANGES = ((0, 5), (3, 6), (4, 10), (2, 9), (5, 10), (0, 3))
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("ranges", [*combinations(RANGES, 3), RANGES[:4]], ids=str)
 def test_sorting_bands_adds_no_overlap_in_whatever_order_they_are(ranges):
     def write(order):

@@ -70,7 +70,7 @@ def count_calls(run, *arguments):
     return calls
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(7)
 @pytest.mark.parametrize("name", CASES)
 def test_twice_the_size_is_twice_the_work(name):
     once, twice = (work(lint, CASES[name][0], write(name, size)) for size in (1_500, 3_000))
@@ -144,6 +144,7 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     assert twice < 2.2 * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["- id: c%d\n  description: Names a source\n", "- description: Names source %d\n  weight: 2\n"]
 )
@@ -336,6 +337,7 @@ def test_an_edit_in_two_thousand_lines_is_linted_within_the_time_an_author_waits
     assert time_best(analyse, state) < 0.1
 
 
+@pytest.mark.slow
 def test_actions_at_a_place_need_little_more_in_a_longer_text():
     abilities = Abilities(versioned=True, lazy=True, confirms=True)
 
@@ -354,6 +356,7 @@ def test_actions_at_a_place_need_little_more_in_a_longer_text():
     assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write_bands(30))
 
 
+@pytest.mark.slow
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
     text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'
     known = cache(partial(lint, "a.jsonl"))
@@ -407,6 +410,7 @@ def test_twice_the_conditional_criteria_are_twice_the_work_to_hover_over_one():
     assert count_calls(twice) < 2.2 * count_calls(once)
 
 
+@pytest.mark.slow
 def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
     def score(count):
         rubric = load_rubrics("a.yaml", write_conditional(count))["a"]
@@ -459,6 +463,7 @@ def time_best(run, *arguments):
     return min(times)
 
 
+@pytest.mark.slow
 def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
     rubric = load_rubrics(
         "r.yaml", "rubrics: [{id: a, expected_outcome: Cites it}, {id: b, expected_outcome: Thanks}]"
@@ -481,6 +486,7 @@ def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
     assert twice < 2.2 * once
 
 
+@pytest.mark.slow
 def test_twice_the_documents_are_twice_the_work_to_give_each_a_rubric_of_its_own():
     text = (
         "---\nrubrics:\n- {id: a, expected_outcome: Names it}\n- {id: b, score_ranges: {0: Nothing, 5: Half, 9: All}}\n"

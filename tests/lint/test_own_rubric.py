@@ -301,6 +301,7 @@ def mixed_rubrics(draw):
 UNCLEAR = re.compile(r"line \d+: (it is unclear whether|it is unclear which|this comment may be about all)")
 
 
+@pytest.mark.slow
 @given(mixed_rubrics())
 def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     name, data, before, expected = mixed

@@ -223,6 +223,7 @@ def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
     assert call()[1:] == ("", 0)
 
 
+@pytest.mark.slow
 def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision(said):
     write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
     call("--write-baseline", "--baseline=known.json")

@@ -358,6 +358,7 @@ def check_laws(name, text):
         assert text.count("# n") == fixed.text.count("# n")
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1 << 30))
 def test_a_repair_never_makes_anything_worse(seed):
     check_laws(*invent_rubric(random.Random(seed)))  # noqa: S311 (a generator of files)

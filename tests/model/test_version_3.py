@@ -423,6 +423,7 @@ def nodes(depth=2):
     )
 
 
+@pytest.mark.slow
 @given(nodes(), st.sampled_from(["file", "rubrics", "suite"]))
 def test_no_value_crashes_the_linter(node, where):
     whole = {
@@ -435,6 +436,7 @@ def test_no_value_crashes_the_linter(node, where):
     fix("a.rubric.json", data, THIRD)
 
 
+@pytest.mark.slow
 def test_aliases_do_not_make_billions_of_criteria():
     levels = "".join(
         f"  - &g{number} {{id: g{number}, criteria: [{', '.join([f'*g{number - 1}'] * 8)}]}}\n"
@@ -648,6 +650,7 @@ def look(document):
     return loaded.hash, found
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_a_field_that_is_added_anywhere_counts_or_is_found(dice):
     rubric = random_rubric(dice)

@@ -150,6 +150,7 @@ def test_it_is_not_chosen_in_ci_or_where_another_is_asked_for(args, environment,
     assert " [safe fix: " not in out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
 def test_it_is_not_chosen_on_a_terminal():
     import pty  # noqa: PLC0415  (Windows has none)

@@ -9,6 +9,7 @@ import zlib
 from decimal import Decimal
 from html import escape, unescape
 from html.parser import HTMLParser
+from unittest.mock import patch
 
 import browser
 import pytest
@@ -18,6 +19,7 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.report.html import HtmlReport, PageContent, keep_options
+from rubric_lint.report.page_answers import PageAnswers
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
@@ -64,11 +66,12 @@ def static(page):
 
 
 def report(*records, title="answers by suite", worst=10):
-    page, totals = HtmlReport(RUBRICS, worst=worst), Totals(RUBRICS.values())
+    page, totals = HtmlReport(RUBRICS), Totals(RUBRICS.values())
     for line, record in enumerate(records, 1):
         text = json.dumps(record).encode()
         outcome = Scorer(RUBRICS).score(text, line)
-        page.add(outcome, text)
+        with patch("rubric_lint.report.html._MOST_WORST", worst):
+            page.add(outcome, text)
         if outcome.result:
             totals.take(outcome.result)
         else:
@@ -131,6 +134,7 @@ RECORDS = (
 )
 
 
+@pytest.mark.slow
 def test_the_page_has_figures_criteria_the_worst_answers_and_what_is_invalid(said):
     worst = tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789.")
     said(Reader(report(*RECORDS, worst, worst=2)).text.replace(__version__, "VERSION").split(" | "))
@@ -257,7 +261,7 @@ def test_the_page_of_a_run_is_that_of_all_its_results():
     records[700:700] = [tower("twice", 0, 0), tower("invalid", 11, 1), {"id": "s", "rubric": "sorting", "output": "no"}]
     lines = [json.dumps(record).encode() for record in records]
     page = HtmlReport(RUBRICS)
-    scoring = ScoringRun(RUBRICS, lambda _: None, Progress(io.StringIO()), page)
+    scoring = ScoringRun(RUBRICS, lambda _: None, Progress(io.StringIO()), page.add)
     scoring.run("a.jsonl", io.BufferedReader(io.BytesIO(b"\n".join(lines))))
     assert static(draw(page, scoring.totals)) == static(report(*records, title="a"))
 
@@ -380,7 +384,8 @@ def test_the_page_asks_for_nothing_from_anywhere():
 @pytest.mark.slow
 def test_the_report_keeps_no_more_of_many_outcomes_than_of_few(monkeypatch):
     monkeypatch.setattr("rubric_lint.report.page_answers._IN_MEMORY", 1)
-    page = HtmlReport(RUBRICS, most=100)
+    monkeypatch.setitem(PageAnswers.__init__.__kwdefaults__, "most", 100)
+    page = HtmlReport(RUBRICS)
 
     def add(count):
         for number in range(count):

@@ -81,6 +81,7 @@ def test_hundredths_share_columns(page):
     assert not re.search(r'(width|height)="-', html)
 
 
+@pytest.mark.slow
 @needs_node
 def test_every_figure_leads_to_as_many_answers_as_it_counts(page):
     found = read(page, views=["grade=A", "grade=C", "criterion=0.1&value=n/a", "criterion=0.2&value=n/a"])
@@ -95,6 +96,7 @@ def without_gates(result):
     return {name: value for name, value in result.items() if name != "gates_missed"}
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_table_of_the_page_is_scored_to_the_same_results(run):
     page, results, _ = run(write(REPLY), "out.jsonl", out=OUTPUTS)
@@ -108,6 +110,7 @@ def test_the_table_of_the_page_is_scored_to_the_same_results(run):
     ]
 
 
+@pytest.mark.slow
 @needs_node
 def test_labels_say_what_does_not_apply(page):
     labels = {each["id"]: each for each in map(json.loads, read(page)["labels"].splitlines())}
@@ -115,6 +118,7 @@ def test_labels_say_what_does_not_apply(page):
     assert (labels["gate"]["code/style"], labels["failure"]["failure-1"]) == (0.29, "yes")
 
 
+@pytest.mark.slow
 @needs_node
 def test_an_answer_to_which_nothing_applies_is_no_invalid_one(run):
     checks = [{"applicable": False}, {"satisfied": True}, {}]
@@ -128,6 +132,7 @@ def test_an_answer_to_which_nothing_applies_is_no_invalid_one(run):
     assert " x " not in part(page, "invalid")
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_results_of_every_kind_are_read_to_the_same_results(seed, run):
@@ -167,6 +172,7 @@ def test_results_of_every_kind_are_read_to_the_same_results(seed, run):
             assert [row.get(name) for name in names] == [known.get(name) for name in names]
 
 
+@pytest.mark.slow
 def test_a_criterion_that_does_not_apply_goes_from_the_prompt_to_the_page(folder):
     (folder / "rubric.yaml").write_text(write(REPLY), "utf-8")
     (folder / "answers.jsonl").write_text(lines({"id": "a", "answer": "Thanks."}), "utf-8")

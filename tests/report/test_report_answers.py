@@ -8,6 +8,7 @@ from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
+from unittest.mock import patch
 
 import browser
 import commands
@@ -66,6 +67,7 @@ def tower(name, accuracy, tone, reason="Because.", **fields):
     return {"id": name, "output": {"checks": checks}, **fields}
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_script_reads_every_answer_as_it_was_scored(run):
     records = [
@@ -143,6 +145,7 @@ def test_answers_are_filtered_sorted_and_searched(run):
     assert dict(zip(views, read(page, views=[*views])["views"], strict=True)) == views
 
 
+@pytest.mark.slow
 @needs_node
 def test_nothing_that_others_wrote_leaves_its_place(run):
     records = [tower(name, 1, 9, name, question=name, answer=name) for name in NASTY]
@@ -176,6 +179,7 @@ def test_few_answers_or_none_are_no_trouble(run, records):
     assert f"Every answer ({len(records)})" in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 @needs_node
 def test_a_hundred_criteria_have_all_their_values(run):
     rubric = "rubrics:\n" + "".join(f"  - {{id: c{n}, expected_outcome: Cites {n} sources}}\n" for n in range(100))
@@ -221,8 +225,9 @@ def test_every_link_of_the_page_leads_to_a_part_of_it(run):
 
 
 @needs_node
-def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said):
-    page, totals, scorer = HtmlReport(RUBRICS, most_text=1200), Totals(RUBRICS.values()), Scorer(RUBRICS)
+def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said, monkeypatch):
+    monkeypatch.setitem(PageAnswers.__init__.__kwdefaults__, "most_text", 1200)
+    page, totals, scorer = HtmlReport(RUBRICS), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for number, score in enumerate((9, 1, 9, 9)):
         text = json.dumps(tower(f"a{number}", score, 9, "x" * 300)).encode()
         page.add(scorer.score(text, number), text)
@@ -233,6 +238,7 @@ def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said):
 # Two runs
 
 
+@pytest.mark.slow
 @needs_node
 def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
     now = [tower("a", 9, 9), tower("b", 4, 9), tower("c", 9, 9), tower("d", 9, 9), tower("e", 9, 1), tower("f", 11, 1)]
@@ -267,6 +273,7 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
     assert [each["changed"] for each in seen["rows"][:3]] == [[], [["accuracy", "9", "4"]], [["accuracy", "4", "9"]]]
 
 
+@pytest.mark.slow
 @needs_node
 def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, said):
     records = lines(tower("a", 6, 9), tower("b", 9, 9), tower("c", 4, 9))
@@ -584,7 +591,8 @@ def make_page(folder, scores, most=10, before=None, **extras):
     other = OtherRun(RUBRICS, keep_text=texts.add) if texts else None
     if other:
         other.read([lines(*before).encode()])
-    page, totals, scorer = HtmlReport(RUBRICS, other, texts, most=most), Totals(RUBRICS.values()), Scorer(RUBRICS)
+    with patch.dict(PageAnswers.__init__.__kwdefaults__, most=most):
+        page, totals, scorer = HtmlReport(RUBRICS, other, texts), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for line, score in enumerate(scores, 1):
         text = json.dumps(tower(f"a{line}", score, 9)).encode()
         outcome = scorer.score(text, line)
@@ -596,6 +604,7 @@ def make_page(folder, scores, most=10, before=None, **extras):
     return write(folder, page, totals, **extras)
 
 
+@pytest.mark.slow
 @needs_node
 def test_of_many_answers_the_page_has_a_random_sample_and_those_that_readers_look_for(tmp_path, said):
     scores = [9] * 300
@@ -664,6 +673,7 @@ def test_a_figure_counts_the_answers_that_it_leads_to(tmp_path, most):
         assert [view for view, count, size in counted if size > min(count, most)] == []
 
 
+@pytest.mark.slow
 @needs_node
 def test_changed_verdicts_come_before_all_others(tmp_path, said):
     before = [tower(f"a{line}", 9, 9) for line in range(1, 100)]
@@ -686,7 +696,7 @@ def test_changed_verdicts_come_before_all_others(tmp_path, said):
     ids=" ".join,
 )
 def test_the_page_names_the_command_that_writes_all_results(folder, monkeypatch, arguments):
-    monkeypatch.setitem(HtmlReport.__init__.__kwdefaults__, "most", 10)
+    monkeypatch.setitem(PageAnswers.__init__.__kwdefaults__, "most", 10)
     monkeypatch.chdir(folder)
     records = lines(*(tower(f"a{n}", n % 11, 9) for n in range(12)))
     for name in ("one.jsonl", "two.jsonl", "b c.jsonl"):

@@ -368,6 +368,7 @@ def test_gitlab_report(said):
     assert render("gitlab", lint("x.yaml", b"x: [x y]\n")) == "[]\n"
 
 
+@pytest.mark.slow
 def test_gitlab_fingerprints_of_all_examples_are_unique():
     results = [lint(f"{number}/{example.name}", example.text.encode()) for number, example in enumerate(EXAMPLES)]
     report = json.loads(render("gitlab", *results))

@@ -12,6 +12,7 @@ import saying
 from called import call
 from saying import FOLDER, INPUTS, SNAPSHOTS
 
+from rubric_lint.formats.agentv.messages import MESSAGES
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.run.summary import Summary
 from rubric_lint.report import REPORTERS, Style
@@ -21,6 +22,7 @@ from rubric_lint.version import __version__
 
 def test_messages(snapshot):
     lines = [f"{rule.name}.{code}: {text}\n" for rule in RULES for code, text in rule.messages.items()]
+    lines += [f"agentv.{code}: {text}\n" for code, text in MESSAGES.items()]
     snapshot("messages.txt", "".join(lines))
 
 

@@ -106,6 +106,7 @@ def test_each_faulty_outcome_is_found_and_no_sound_one(rule, is_sound):
     assert [line for line in lines for entries in RULES[rule](line) if (rule in found(*entries)) is is_sound] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["bands", "level", "checklist"])
 def test_an_outcome_is_empty_a_placeholder_or_vague_but_never_two_of_them(where):
     lines = [*read("labels"), *read("sound"), *read("placeholder"), *read("placeholder_sound"), "", " ", "<good>", "[]"]

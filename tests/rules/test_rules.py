@@ -135,6 +135,7 @@ def test_only_a_gate_on_levels_is_compared_with_them(version, gates, found):
     assert [finding.code for finding in result.findings if finding.rule == "levels"] == found
 
 
+@pytest.mark.slow
 def test_the_fixes_that_rules_declare_are_those_that_pages_show():
     declared = {(rule.name, rule.fix) for rule in RULES if rule.fix}
     shown = {(page.stem, kind) for page in PAGES for each in page.flagged for kind in fix_kinds(each.lint().findings)}

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.scoring.ids import make_id_key
-from rubric_lint.scoring.run import RecordIds, RecordPlace
+from rubric_lint.scoring.run import RecordIds
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
 files = st.lists(st.lists(names, max_size=12), min_size=1, max_size=3)
@@ -19,9 +19,9 @@ def test_the_first_repeated_ids_are_found_in_order(listed):
             if name is None:
                 continue
             ids.add(hash(("r", make_id_key(name))), file, line)
-            first = places.setdefault((type(name), name), RecordPlace(file, line))
+            first = places.setdefault((type(name), name), (file, line))
             if first != (file, line):
-                expected.append((first, RecordPlace(file, line)))
+                expected.append((first, (file, line)))
     assert (ids.repeated, ids.pairs) == (len(expected), expected[:5])
 
 

@@ -685,7 +685,7 @@ def list_results(command, out):
     return found[kept[command]]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("command", "file", "shape"), CELLS)
 def test_every_command_reads_every_kind_of_file_by_every_mapping(command, file, shape, tmp_path):
     code, out, err, written = read_cell(command, file, shape)

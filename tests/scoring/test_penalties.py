@@ -293,6 +293,7 @@ def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
             assert more >= points or not worse.gate_met
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("rubric", ONE_OF_A_KIND, ids=lambda each: each.name)
 @given(data=st.data())
 def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric, data):

@@ -92,6 +92,7 @@ def check_all_outputs(rubric):
             assert prospects.find(number, grade) == expected
 
 
+@pytest.mark.slow
 @draw(st.integers(0, 10**9))
 def test_with_groups_and_conditions_a_prospect_is_that_of_all_outputs(seed):
     dice = Random(seed)  # noqa: S311 (rubrics)

@@ -133,6 +133,7 @@ def test_a_line_that_is_too_long_costs_that_line_only(said):
     said(message)
 
 
+@pytest.mark.slow
 def test_a_wrapper_in_one_line_may_be_larger_than_an_entry():
     wrapped = b'{"results": [{"id": 1, "pad": "' + b"x" * LIMIT + b'"}, {"id": 2}]}\n'
     first, second = read_entries(split(wrapped, CHUNK), StreamOptions({"records": "results"}))

@@ -20,6 +20,7 @@ ANSWERS = 30
 few = settings(max_examples=settings().max_examples // 3)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("dialect", sorted(CASES))
 @few
 @given(data=st.data())

@@ -205,6 +205,7 @@ def test_a_cell_may_hold_json_over_several_lines():
     assert (result["score"], result["verdicts"], code) == (0.9, {"pass": 2, "borderline": 1, "fail": 0}, 0)
 
 
+@pytest.mark.slow
 def test_a_row_that_is_too_long_costs_that_row_only(said):
     data = b'id,output\na,"' + (b"x" * 999 + b"\n") * (LIMIT // 1000 + 2) + b'"\nb,"{""score"": 7}"\n'
     chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]

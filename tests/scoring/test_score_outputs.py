@@ -88,6 +88,7 @@ HALVES = {
 TWO_HALVES = (HALVES["an id"], HALVES["other fields"])
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("record", "name"),
     [

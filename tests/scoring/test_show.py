@@ -156,6 +156,7 @@ def test_every_dialect_is_among_them():
     assert formats | sampled == {None, *DIALECTS}
 
 
+@pytest.mark.spread(3)
 def test_colors_change_nothing_else():
     assert [path.name for path in INPUTS if unstyle(draw(path, color=True)) != draw(path)] == []
 
@@ -186,6 +187,7 @@ def test_shares_gates_and_verdicts_are_those_of_the_scorer(rubric, thresholds, i
         assert "below its gate" not in each["title"] or scored.verdict == "fail"
 
 
+@pytest.mark.slow
 @given(random_rubrics_3)
 def test_every_rubric_of_version_3_is_shown_as_its_schema_says(rubric):
     document = {"$schema": SCHEMA_3, **(rubric if isinstance(rubric, dict) else {"rubrics": rubric})}

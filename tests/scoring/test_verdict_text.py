@@ -12,8 +12,7 @@ from cases import read_cases
 from ruamel.yaml import YAML
 
 from rubric_lint.scoring import OutputError, load_rubrics, score
-from rubric_lint.scoring.output import reader_of
-from rubric_lint.scoring.records.decoding import IS_INSTALLED
+from rubric_lint.scoring.output import IS_INSTALLED, reader_of
 from rubric_lint.scoring.records.parse_options import Extract
 from rubric_lint.scoring.records.verdict import find_verdict
 
@@ -40,7 +39,7 @@ SIGNS = json.loads(r"""[
 
 
 def find(text, **options):
-    return find_verdict(text, "score", **options).value
+    return find_verdict(text, "score", **options)[0]
 
 
 @pytest.mark.parametrize("text", TABLES["an object that is the"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_documents import Dice, DocumentWriter, change, list_scalars, write_json
 
 from rubric_lint.source import patch
-from rubric_lint.source.patch import RefusedChange, duplicate, edits_between, plain, track, write, write_all
+from rubric_lint.source.patch import RefusedChange, duplicate, edits_between, plain, track
 from rubric_lint.source.path import pointer
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span, splice
@@ -25,6 +25,10 @@ def read(name, text):
     documents, faults = read_documents(Source(name, text))
     assert faults == []
     return documents
+
+
+def write(document, value):
+    return patch.write([(document, value)])
 
 
 def run(document, source):
@@ -87,7 +91,7 @@ def test_documents_of_one_file_are_written_together():
     data[0]["d"] = [data[0].pop("a")]
     data[2]["c"] = "x"
     changed = "# one\nd:\n  - 1\n---\nb: 2 # two\n...\n---\n# three\nc: x\n"
-    assert write_all([(first, data[0]), (third, data[2])]) == changed
+    assert patch.write([(first, data[0]), (third, data[2])]) == changed
     assert write(first, data[0]) == changed.replace("c: x", "c: 3")
     data[1]["b"] = {"e": 1}
     assert write(second, data[1]) == text.replace("b: 2 # two", "b: # two\n  e: 1")
@@ -109,14 +113,6 @@ def test_encodings_and_line_ends(encoding):
     data["c"] = {"d": data.pop("a"), "e": "one\ntwo"}
     after = "# é\r\nb: 1\r\nc:\r\n  d:\r\n    - 🙂 # x\r\n  e: |-\r\n    one\r\n    two\r\n"
     assert source.to_bytes(write(document, data)) == after.encode(encoding)
-
-
-def test_comments_may_go_on_request():
-    (document,) = read("a.yaml", "# head\na:\n  - b # c\nd: [1, # e\n  2]\n")
-    data = track(document)
-    del data["a"]
-    data["d"].append(3)
-    assert write(document, data, keep_comments=False) == "# head\nd: [1,\n  2,\n  3]\n"
 
 
 def test_edits_touch_only_what_changes():

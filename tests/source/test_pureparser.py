@@ -59,6 +59,7 @@ def test_both_parsers_have_the_same_events(text):
     assert take(parse(text).__next__) == take(open_events(text))
 
 
+@pytest.mark.slow
 @given(yaml_suites())
 def test_suites_in_every_style_have_the_same_events(suite):
     pytest.importorskip("_ruamel_yaml")

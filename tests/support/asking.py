@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from editor import TIMEOUT, uri_of
+from editor import TIMEOUT, apply_edits, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
@@ -65,13 +65,7 @@ def show(locations):
 
 
 def apply(edit):
-    """Write what a rename changes to the disk; the texts here have one code unit a character."""
+    """Write what a rename changes to the disk."""
     for change in edit.document_changes:
         path = Path(to_fs_path(change.text_document.uri))
-        lines = path.read_text("utf-8").split("\n")
-        for each in sorted(change.edits, key=lambda edit: (edit.range.start.line, edit.range.start.character))[::-1]:
-            start, end = each.range.start, each.range.end
-            assert start.line == end.line
-            line = lines[start.line]
-            lines[start.line] = line[: start.character] + each.new_text + line[end.character :]
-        path.write_text("\n".join(lines), encoding="utf-8")
+        path.write_text(apply_edits(path.read_text("utf-8"), change.edits), encoding="utf-8")

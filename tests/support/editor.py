@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from functools import cache
+from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
 
@@ -198,11 +199,19 @@ def common():
     return run(session.__aenter__())
 
 
-UNITS = {
-    "utf-8": lambda text: len(text.encode()),
-    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
-    "utf-32": len,
-}
+def apply_edits(text, edits, encoding="utf-16"):
+    """The text after edits, made as the protocol says."""
+    lines = re.split("(?<=\r)(?!\n)|(?<=\n)", text)
+    starts = [0, *accumulate(map(len, lines))]
+
+    def offset(position):
+        line = lines[position.line]
+        ends = [units(line[:end], encoding) for end in range(len(line) + 1)]
+        return starts[position.line] + ends.index(position.character)
+
+    for edit in sorted(edits, key=lambda edit: offset(edit.range.start), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
 
 
 def is_inside_line_end(content, offset):

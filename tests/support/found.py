@@ -2,6 +2,7 @@
 
 from string import Formatter
 
+from rubric_lint.formats.agentv.messages import MESSAGES
 from rubric_lint.lint.engine import lint
 from rubric_lint.rules import BY_NAME
 
@@ -23,9 +24,10 @@ def marked(result):
 
 
 def told(finding):
-    """Return the code of a finding and its values, in the order of its text."""
+    """Return the code of a finding, or of a note on a rewriting, and its values, in the order of its text."""
     rule, _, code = finding.code.partition(".")
-    names = dict.fromkeys(name for _, name, *_ in Formatter().parse(BY_NAME[rule].messages[code]) if name)
+    text = BY_NAME[rule].messages[code] if rule in BY_NAME else MESSAGES[code]
+    names = dict.fromkeys(name for _, name, *_ in Formatter().parse(text) if name)
     return (finding.code, *(str(finding.values[name]) for name in names))
 
 

@@ -1,6 +1,6 @@
 """The hints of an editor, written into the text."""
 
-from editor import UNITS
+from editor import units
 from typed import state_of
 
 from rubric_lint.editor.answers.scores import make_hints
@@ -19,8 +19,7 @@ def insert(text, hints, encoding="utf-16"):
     lines = text.split("\n")
     for hint in reversed(hints):
         line = lines[hint.position.line]
-        units = [UNITS[encoding](line[:end]) for end in range(len(line) + 1)]
-        at = units.index(hint.position.character)
+        at = [units(line[:end], encoding) for end in range(len(line) + 1)].index(hint.position.character)
         label = f"{' ' * bool(hint.padding_left)}«{hint.label}»{' ' * bool(hint.padding_right)}"
         lines[hint.position.line] = line[:at] + label + line[at:]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 import re
 
 import yaml
+from styled_suites import read_data
 
 FIELDS = {"description": "expected_outcome", "expected_outcom": "expected_outcome", "wieght": "weight"}
 """The names that a fix may write anew, with the new ones."""
@@ -19,27 +20,11 @@ GATES = ({}, {}, {"required": True}, {"required": False}, {"required_min_score":
 MARK = "\ufeff"
 
 
-class Core(yaml.SafeLoader):
-    """PyYAML with the plain scalars of YAML 1.2."""
-
-
-Core.yaml_implicit_resolvers = {
-    sign: [(tag, pattern) for tag, pattern in found if tag.endswith((":merge", ":null", ":int", ":float"))]
-    for sign, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-Core.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)$"), list("tf"))
-
-
-def read(text):
-    """The data of all documents, merge keys merged, by a reader that is not ours."""
-    return list(yaml.load_all(text, Core))
-
-
 def tell_all(text):
     """What the documents of a text mean; what is only there to be merged counts where it is merged."""
     return [
         {name: tell(value) if name in ("rubrics", "tests") else None for name, value in each.items()}
-        for each in read(text)
+        for each in read_data("a.yaml", text.encode())
     ]
 
 
@@ -50,7 +35,7 @@ def list_comments(text):
 
 def list_shared(text):
     """The scalars of each value that an alias repeats, in order."""
-    events = list(yaml.parse(text, Core))
+    events = list(yaml.parse(text, yaml.SafeLoader))
     used = {event.anchor for event in events if isinstance(event, yaml.AliasEvent)}
     shared, depth_of = {}, {}
     depth = 0

@@ -3,7 +3,7 @@
 import json
 from random import Random
 
-from rubric_lint.source.patch import Style, drop, duplicate, like, put, rename, rewrite
+from rubric_lint.source.patch import drop, duplicate, in_brackets, like, put, rename
 
 WORDS = (
     "cites",
@@ -197,7 +197,7 @@ def new_value(random, depth=2):
             random.choice(WORDS + PROSE),
             random.choice((3, -1, 2.5, 10**20, 1e-9, None, True, False)),
             random.choice(("one\ntwo", "one\ntwo\n", "\none", " one\ntwo", "one\n\n\ntwo\n", "tab\tand\nline")),
-            rewrite([0, random.choice((3, "x, y"))], Style.FLOW),
+            in_brackets([0, random.choice((3, "x, y"))]),
             {name: new_value(random, depth - 1) for name in names},
             [new_value(random, depth - 1) for _ in names],
         )

@@ -3,8 +3,8 @@
 import json
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import RatingReader
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.scoring.loading import load_rubrics
 
 CHECK = "rubrics: [{id: c, expected_outcome: Names the pivot, required_min_score: 10}]\n"
@@ -52,4 +52,4 @@ def read(rubric, results=(), labels=(), **options):
 def measure(rubric, results=(), labels=(), *, plan=None):
     """Return the agreement on the only rubric."""
     (ratings,) = read(rubric, results, labels).join()
-    return analyse(ratings, plan or AgreementOptions())
+    return analyse(ratings, plan or MeasureOptions())

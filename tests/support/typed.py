@@ -1,5 +1,6 @@
 """A text as it is typed: its state in the server, what is offered at the `¦` in it, and what is taken."""
 
+from editor import apply_edits
 from lsprotocol import types
 
 from rubric_lint.editor.answers.completion import complete
@@ -24,6 +25,4 @@ def offer(text, *, name="/a.rubric.yaml", encoding="utf-16"):
 
 def take(text, item):
     """The text after an offer is taken as it is."""
-    text = text.replace("¦", "")
-    start, end = DocumentText.of(text).span(item.text_edit.range)
-    return text[:start] + item.text_edit.new_text + text[end:]
+    return apply_edits(text.replace("¦", ""), [item.text_edit])

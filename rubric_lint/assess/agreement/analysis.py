@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.comparison import (
-    AgreementOptions,
     Between,
     Contest,
     RaterComparison,
@@ -30,11 +29,10 @@ from rubric_lint.assess.agreement.scales import (
     without_bands,
 )
 from rubric_lint.assess.measure.by_verdict import bound_by_verdict
-from rubric_lint.assess.measure.decision import Reason, find_doubts, format_missing
+from rubric_lint.assess.measure.decision import TARGET, MeasureOptions, Reason, find_doubts, format_missing
 from rubric_lint.assess.measure.gates import (
     GateMeasure,
-    find_standard,
-    find_standard_of_criterion,
+    GateStandard,
     format_decision,
     measure_gate,
 )
@@ -86,31 +84,6 @@ class DisagreementList(NamedTuple):
 
 _KINDS = ("false pass", "false fail", "differs")
 _Rank = tuple[int, bool, float, int, int, int]
-
-
-def list_disagreements(
-    pairs: Sequence[tuple[Mapping[str, Judgements], bool]],
-    measures: Sequence[Measure],
-    most: int | None,
-    among: Sequence[Disagreement] = (),
-) -> DisagreementList:
-    """List the disagreements of pairs of raters; the flag says whether the first one is the label.
-
-    First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
-    judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
-    Within each kind come those that turn a fail into a pass, then the largest differences.
-    """
-    own = without_bands(measures)
-    first: _Rank = (-1, False, 0.0, 0, 0, 0)
-    worst: list[tuple[_Rank, Disagreement]] = [(first, disagreement) for disagreement in among[:most]]
-    count = len(among)
-    disputed = {disagreement.id for disagreement in among}
-    for number, (raters, has_label) in enumerate(pairs):
-        differing = _rank_differences(raters, number, own, has_label=has_label)
-        ranked = [(rank, disagreement) for rank, disagreement in differing if disagreement.id not in disputed]
-        count += len(ranked)
-        worst = sorted([*worst, *ranked], key=itemgetter(0))[:most]
-    return DisagreementList(count, [disagreement for _, disagreement in worst])
 
 
 def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
@@ -268,16 +241,16 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(rubric_ratings: Sequence[Ratings], options: AgreementOptions) -> list[Agreement]:
+def analyse_all(rubric_ratings: Sequence[Ratings], options: MeasureOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
     agreements = [analyse(ratings, options) for ratings in rubric_ratings]
     if len(rubric_ratings) < 2:
         return agreements
-    doubted = (find_doubts(ratings, options.line, options.scales_known).doubted for ratings in rubric_ratings)
+    doubted = (find_doubts(ratings, options.line, options.label_scales).doubted for ratings in rubric_ratings)
     return [analyse(pool(rubric_ratings), options, next(filter(None, doubted), None)), *agreements]
 
 
-def analyse(ratings: Ratings, options: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
+def analyse(ratings: Ratings, options: MeasureOptions, doubted: DoubtedLabels | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
@@ -363,24 +336,39 @@ def _list_disagreements(
     ratings: Ratings,
     labels: Mapping[str, Judgements],
     measures: Sequence[Measure],
-    options: AgreementOptions,
+    options: MeasureOptions,
     *,
     are_split: bool,
 ) -> DisagreementList:
-    """List on which answers judges and people differ; without both, on which two people or two judges do."""
+    """List on which answers judges and people differ; without both, on which two people or two judges do.
+
+    First come the answers on which people are not of one mind, so that there is no label to compare a judge with. Then
+    come criteria that the label fails and the judge passes, then the reverse, then other differences. Within each kind
+    come those that turn a fail into a pass, then the largest differences.
+    """
     judges = ratings.judges or ratings.panels
     among = list_among_people(ratings, options.line, all_split=are_split) if judges else []
-    pairs: list[tuple[Mapping[str, Judgements], bool]] = []
+    pairs: list[Mapping[str, Judgements]] = []
     if labels:
-        pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
-    if not pairs:
-        for side in (ratings.people, ratings.judges):
-            pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
-    return list_disagreements(pairs, measures, options.worst, among)
+        pairs += [{**labels, name: judge} for name, judge in judges.items()]
+    has_label = bool(pairs)
+    for side in () if has_label else (ratings.people, ratings.judges):
+        pairs += [{name: side[name] for name in two} for two in _pairs(side)]
+    own = without_bands(measures)
+    first: _Rank = (-1, False, 0.0, 0, 0, 0)
+    worst: list[tuple[_Rank, Disagreement]] = [(first, disagreement) for disagreement in among[: options.worst]]
+    count = len(among)
+    disputed = {disagreement.id for disagreement in among}
+    for number, raters in enumerate(pairs):
+        differing = _rank_differences(raters, number, own, has_label=has_label)
+        ranked = [(rank, disagreement) for rank, disagreement in differing if disagreement.id not in disputed]
+        count += len(ranked)
+        worst = sorted([*worst, *ranked], key=itemgetter(0))[: options.worst]
+    return DisagreementList(count, [disagreement for _, disagreement in worst])
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], options: AgreementOptions, known: DoubtedLabels | None
+    ratings: Ratings, measures: Sequence[Measure], options: MeasureOptions, known: DoubtedLabels | None
 ) -> tuple[dict[str, dict[int, GateMeasure]], dict[str, LabelledAnswers]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it.
 
@@ -388,13 +376,13 @@ def _measure_gates(
     """
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
-    doubts = find_doubts(ratings, options.line, options.scales_known)
+    doubts = find_doubts(ratings, options.line, options.label_scales)
     doubts = doubts._replace(doubted=known or doubts.doubted)
     gates, by_verdict = dict[str, dict[int, GateMeasure]](), dict[str, LabelledAnswers]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
-        of_verdict = find_standard(options.target, options.look, judges)
-        of_criterion = find_standard_of_criterion(criteria, options.look, judges)
+        of_verdict = GateStandard(options.target, options.look, judges)
+        of_criterion = GateStandard(TARGET, options.look, judges, criteria)
         labelled = dict[int, LabelledAnswers]()
         for number, measure in enumerate(measures):
             answers = _pair_if_decided(ratings, name, measure, units, options.runs)

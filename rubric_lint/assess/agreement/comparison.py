@@ -2,8 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -16,7 +15,6 @@ from rubric_lint.assess.agreement.scales import Measure, ScaleKind, without_band
 from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
 from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
-from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.ids import Key
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
@@ -36,24 +34,6 @@ class Figure(NamedTuple):
     high: float | None = None
     rough: bool = False
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class AgreementOptions:
-    """What to compute: the share of bad answers to catch, and the disagreements to list.
-
-    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
-    said on which scale the labels of some people are, or those of all: their `scales_known`. A verdict rests on so many
-    outputs as `runs` says, and `look` is how often these data were seen.
-    """
-
-    target: Fraction = Fraction(4, 5)
-    worst: int | None = None
-    line: Verdict = Verdict.FAIL
-    by: str = ""
-    scales_known: Collection[str] = ()
-    runs: int = 1
-    look: int = 1
 
 
 def measure_figures(rated: RatedAnswers, *, is_pair: bool) -> dict[str, Figure]:

@@ -19,26 +19,31 @@ Outputs = tuple[Signature | None, ...]
 
 
 class Judgement(NamedTuple):
-    """The judgement of one rater on one answer; `samples` has each output if there are several.
+    """The judgement of one rater on one answer: what it comes to, of the valid outputs if some are invalid.
 
-    `reasons` has the reason for each criterion, None if the rater gives none at all. `length` is that of the
-    answer in characters. `text` is a hash of the question and the answer, None if the record does not have them.
-    `higher` has the better of two in the middle where `given` has the worse; None if they are the same. If an output is
-    invalid, all else is of the valid ones, and `outputs` has all of them.
+    `reasons` has the reason for each criterion, None if the rater gives none at all. `outputs` has every output if
+    there are several, or an invalid one. `length` is that of the answer in characters. `text` is a hash of the question
+    and the answer, None if the record does not have them. `higher` has the better of two in the middle where `given`
+    has the worse; None if they are the same.
     """
 
     given: Signature
     reasons: tuple[str | None, ...] | None = None
-    samples: tuple[Signature, ...] = ()
+    outputs: Outputs = ()
     length: int | None = None
     text: int | None = None
     higher: Signature | None = None
-    outputs: Outputs = ()
 
     @property
     def recorded(self) -> Outputs:
         """Every output for the answer, in their order."""
-        return self.outputs or self.samples or (self.given,)
+        return self.outputs or (self.given,)
+
+    @property
+    def samples(self) -> tuple[Signature, ...]:
+        """The valid outputs if there are several, in their order; else none."""
+        valid = tuple([output for output in self.outputs if output is not None])
+        return valid if len(valid) > 1 else ()
 
     @property
     def ends(self) -> tuple[Signature, Signature]:
@@ -100,7 +105,7 @@ class Ratings(NamedTuple):
     def has_invalid_outputs(self, judge: str) -> bool:
         """Return whether an output of a judge or a panel is invalid."""
         judgements = {**self.judges, **self.panels}.get(judge, {})
-        return bool(self.failed.get(judge)) or any(judgement.outputs for judgement in judgements.values())
+        return bool(self.failed.get(judge)) or any(None in judgement.outputs for judgement in judgements.values())
 
     @property
     def has_joined_labels(self) -> bool:
@@ -139,9 +144,8 @@ def pool(rubric_ratings: Sequence[Ratings]) -> Ratings:
 def _keep_verdict(judgement: Judgement) -> Judgement:
     """Return a judgement with the verdict alone, without answers to criteria."""
     (_, verdict), (_, higher) = judgement.ends
-    samples = tuple(((), sampled) for _, sampled in judgement.samples)
     outputs = tuple(None if output is None else ((), output[1]) for output in judgement.outputs)
-    return Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
+    return Judgement(((), verdict), None, outputs, higher=((), higher))
 
 
 def _qualify(rubric: str, key: Key) -> Key:
@@ -188,9 +192,7 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
     outputs = tuple(output for record in records for output in record.recorded)
     valid = [output for output in outputs if output is not None]
     described = next((record for record in records if record.length is not None), records[0])
-    combined = Judgement(((), None), length=described.length, text=described.text)
-    if len(valid) < len(outputs):
-        combined = combined._replace(outputs=outputs)
+    combined = Judgement(((), None), None, outputs, described.length, described.text)
     if not valid:
         return combined
     middle = find_middle(valid, rubric.criteria)
@@ -198,10 +200,8 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
     for place, answer in enumerate(middle[0]):
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
-    combined = combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None)
-    if len(valid) == 1:
-        return combined
-    return combined._replace(samples=tuple(valid), higher=find_middle(valid, rubric.criteria, better=True))
+    higher = find_middle(valid, rubric.criteria, better=True)
+    return combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None, higher=higher)
 
 
 def find_middle(

@@ -18,7 +18,6 @@ from rubric_lint.assess.agreement.ratings import (
     find_middle,
     sort_keys,
 )
-from rubric_lint.assess.agreement.scales import Signature
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import join_words, list_names, point_to_known
@@ -221,6 +220,11 @@ class _RatedRecord(NamedTuple):
         return any(output is not None for output in self.judgement.recorded)
 
     @property
+    def has_other_meaning(self) -> bool:
+        """Whether who judged used a rubric with a different meaning than the current one."""
+        return self.version not in {None, self.rubric.hash}
+
+    @property
     def at(self) -> RecordId:
         """The rubric and the id by which it is joined."""
         return self.rubric.name, self.key
@@ -390,7 +394,9 @@ class RatingReader:
             self._add_label(record, *label, file, line)
             return
         if label and label[1].verdict and not any(answer is not None for answer in label[1].answers):
-            self._add_verdict(record, *label, file, line)
+            rubric, flat = label  # a verdict without answers to the criteria, as graders of others give it
+            if self._require_id(record, rubric, f"{file}:{line}", labels=labels):
+                self._add_judged([self._rate(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)])
             return
         result = self._scorer.score_record(record)
         if result.error:
@@ -478,10 +484,9 @@ class RatingReader:
 
     def _add_label(self, record: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
-        name, source = record.get("id"), find_source(record, file)
-        if name in _NO_ID:
-            self._refuse(rubric, NO_ID, f"{file}:{line}")
+        if not self._require_id(record, rubric, f"{file}:{line}", labels=True):
             return
+        name, source = record["id"], find_source(record, file)
         flat = flat._replace(answers=self._rescale(flat.answers, rubric, source, file))
         own = _find_only_verdict(flat.answers, rubric)
         verdict = flat.verdict or own
@@ -497,10 +502,10 @@ class RatingReader:
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(record.keys() - flat.layout.used)
         rated = _RatedRecord(source, rubric, key, file, line, judgement, is_of_sheet=is_of_sheet, text=text)
-        other = read_judged_by(record) not in {None, rubric.hash}
+        rated = rated._replace(version=read_judged_by(record))
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, rated.place)
-        elif self._add_person(rated, record.get("chosen"), is_of_other=other) and verdict is None:
+        elif self._add_person(rated, record.get("chosen")) and verdict is None:
             self._leave_out(NO_VERDICT, rated.place, "label")
 
     def _add_result(self, result: RecordResult, *, labels: bool) -> None:
@@ -510,11 +515,7 @@ class RatingReader:
             return
         for notes in result.notes:
             self.passed_over.note(notes)
-        if record.get("id") in _NO_ID:
-            if labels:
-                self._refuse(scored.rubric, NO_ID, f"{file}:{line}")
-            else:
-                self._leave_out(NO_ID, f"{file}:{line}")
+        if not self._require_id(record, scored.rubric, f"{file}:{line}", labels=labels):
             return
         if scored.samples:
             judgement = _judge_samples(scored)
@@ -530,24 +531,26 @@ class RatingReader:
         if labels:
             is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
             rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
-            self._add_person(rated, record.get("chosen"), is_of_other=result.has_other_meaning)
-        elif result.has_other_meaning and not self._any_version:
-            self._leave_out(OTHER_MEANING, rated.place)
+            self._add_person(rated, record.get("chosen"))
         else:
-            self._results += _split_panel(rated, result) or [rated]
+            self._add_judged(_split_panel(rated, result) or [rated])
 
-    def _add_verdict(
-        self, record: Mapping[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int
-    ) -> None:
-        """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
-        if record.get("id") in _NO_ID:
-            self._leave_out(NO_ID, f"{file}:{line}")
-            return
-        rated = self._rate(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
-        if rated.version not in {None, rubric.hash} and not self._any_version:
-            self._leave_out(OTHER_MEANING, rated.place)
+    def _require_id(self, record: Mapping[str, Any], rubric: ScoringRubric, place: str, *, labels: bool) -> bool:
+        """Return whether a record has an id; leave it out if it has none."""
+        if record.get("id") not in _NO_ID:
+            return True
+        if labels:
+            self._refuse(rubric, NO_ID, place)
         else:
-            self._results.append(rated)
+            self._leave_out(NO_ID, place)
+        return False
+
+    def _add_judged(self, records: Sequence[_RatedRecord]) -> None:
+        """Keep what one record says, of each model of a panel and of the panel."""
+        if records[0].has_other_meaning and not self._any_version:
+            self._leave_out(OTHER_MEANING, records[0].place)
+        else:
+            self._results += records
 
     def _rate(
         self, record: Mapping[str, Any], rubric: ScoringRubric, judgement: Judgement, file: str, line: int
@@ -595,9 +598,9 @@ class RatingReader:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(rescaled)
 
-    def _add_person(self, label: _RatedRecord, chosen: object, *, is_of_other: bool) -> bool:
+    def _add_person(self, label: _RatedRecord, chosen: object) -> bool:
         """Keep a label, or say why not; return whether it is kept."""
-        if is_of_other and not self._any_version:
+        if label.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, label.place)
         elif label.source.rater is None and not label.is_of_sheet:
             self._refuse(label.rubric, NO_RATER, label.place)
@@ -686,17 +689,12 @@ class RatingReader:
             together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
             single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
             of_judges = {judge_names[source]: failed for source, failed in self._failed[name].items()}
-            refused = self._count_refused(name)
+            # Labels that name no known rubric may be of this one.
+            refused = self._refused[name] + self._refused[""], self._labels[name] + self._labels[""]
             ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
             ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
             gathered.append(ratings._replace(people=self._list_labels_without_result(ratings)))
         return gathered
-
-    def _count_refused(self, rubric: str) -> tuple[int, int]:
-        """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
-        names = {rubric, ""}
-        refused = sum(self._refused[name] for name in names)
-        return refused, sum(self._labels[name] for name in names)
 
     def _settle_ids(self) -> None:
         """Give the id of an answer one type in all files, that of the first file that has it; sheets have none.
@@ -790,23 +788,21 @@ class RatingReader:
         self, records: Sequence[_RatedRecord], names: Mapping[RaterSource, str]
     ) -> dict[tuple[str, str], dict[Key, Judgement]]:
         """Return the judgements by rater and rubric, without those of ids to which one gave different labels."""
-        firsts: dict[tuple[str, str], dict[Key, _RatedRecord]] = {}
-        contradicted: set[tuple[str, str, Key]] = set()
-        for record in records:
-            rater, rubric = names[record.source], record.rubric.name
-            first = firsts.setdefault((rater, rubric), {}).setdefault(record.key, record)
+        owned = [((names[record.source], record.rubric.name), record) for record in records]
+        firsts: dict[tuple[tuple[str, str], Key], _RatedRecord] = {}
+        contradicted = set[tuple[tuple[str, str], Key]]()
+        for owner, record in owned:
+            first = firsts.setdefault((owner, record.key), record)
             if (record.judgement, record.chosen) != (first.judgement, first.chosen):
-                contradicted.add((rater, rubric, record.key))
-        for rater, rubric, key in contradicted:
-            del firsts[rater, rubric][key]
-        for record in records if contradicted else ():
-            if (names[record.source], record.rubric.name, record.key) in contradicted:
-                self._refuse(record.rubric, TWICE, record.place, "label")
+                contradicted.add((owner, record.key))
         collected: dict[tuple[str, str], dict[Key, Judgement]] = {}
-        for owner, by_key in firsts.items():
-            if by_key:
-                collected[owner] = {key: record.judgement for key, record in by_key.items()}
-        return collected
+        for owner, record in owned:
+            judgements = collected.setdefault(owner, {})
+            if (owner, record.key) in contradicted:
+                self._refuse(record.rubric, TWICE, record.place, "label")
+            else:
+                judgements.setdefault(record.key, record.judgement)
+        return {owner: judgements for owner, judgements in collected.items() if judgements}
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
@@ -951,20 +947,17 @@ def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord
         judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
         records.append(rated._replace(source=replace(rated.source, model=model), judgement=judgement))
     panel = replace(rated.source, model=None, is_panel=True)
-    records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
+    records.append(rated._replace(source=panel, judgement=whole._replace(outputs=())))
     return records
 
 
 def _judge_samples(result: Scored) -> Judgement:
     """Return the judgement of a scored output, with its samples if it has several."""
     reasons = tuple(criterion.reasoning for criterion in result.criteria)
-    samples = tuple(_sign(sample) for sample in result.samples)
-    higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
-    return Judgement(_sign(result), reasons if any(reasons) else None, samples, higher=higher)
-
-
-def _sign(result: Scored) -> Signature:
-    return tuple(criterion.grade.answer for criterion in result.criteria), result.verdict
+    outputs = tuple((sample.answers, sample.verdict) for sample in result.samples)
+    higher = find_middle(outputs, result.rubric.criteria, better=True) if outputs else None
+    given = result.answers, result.verdict
+    return Judgement(given, reasons if any(reasons) else None, outputs, higher=higher)
 
 
 def list_invalid(invalid: Sequence[InvalidRecord], most: int = 20) -> Iterator[str]:

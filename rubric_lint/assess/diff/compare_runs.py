@@ -1,12 +1,11 @@
 """Compare two runs, answer by answer: another judge, model or version of the rubric."""
 
-import heapq
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
@@ -46,23 +45,31 @@ _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False),
 """Says in which runs an answer is invalid, before and now."""
 
 MOST_FLIPS = 1000
-"""The most answers to keep in each direction."""
+"""The most answers to list in each direction."""
 
 _MOST_PAIRS = 20_000
-
-_AS_IT_IS, _IN_OTHER_TYPE = 1, 2
-"""How a record of the other run was joined: by its id, or by that in the other type."""
 
 Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class OtherAnswer:
-    """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
+    """What the other run has of an answer: the number of its record, its line, and its result or why it has none.
 
-    result: Scored | None
+    `joined` is the id of the record of this run that was joined with it, None without one; then `absence` says why.
+    """
+
     record: int
+    line: int
+    side: Side
+    joined: RecordId | None = None
+    absence: str = ONLY
+
+    @property
+    def result(self) -> Scored | None:
+        """Its result; None if it is invalid."""
+        return None if isinstance(self.side, str) else self.side
 
 
 class Flip(NamedTuple):
@@ -115,24 +122,24 @@ class Flip(NamedTuple):
 
 
 class Flips:
-    """The answers whose results changed in one direction; only those that changed most are kept."""
+    """The answers whose results changed in one direction; those that changed most are listed."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self._heap: list[tuple[int, float, int, Flip]] = []
+        self._changes: list[tuple[int, float, Flip]] = []
+
+    @property
+    def count(self) -> int:
+        """The number of answers."""
+        return len(self._changes)
 
     def add(self, steps: int, change: float, flip: Flip) -> None:
         """Add an answer whose verdict changed by so many steps, and its score by so much."""
-        self.count += 1
-        entry = steps, change, -self.count, flip
-        if len(self._heap) < MOST_FLIPS:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
-            heapq.heapreplace(self._heap, entry)
+        self._changes.append((steps, change, flip))
 
     def __iter__(self) -> Iterator[Flip]:
-        """Yield the answers that are kept, those that changed most first."""
-        return iter([flip for *_, flip in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)])
+        """Yield the answers that changed most, these first."""
+        ordered = sorted(self._changes, key=itemgetter(0, 1), reverse=True)
+        return iter([flip for *_, flip in ordered[:MOST_FLIPS]])
 
 
 def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
@@ -277,10 +284,18 @@ class RunComparison:
         for pair in self.criteria.values():
             pair.settle()
 
+    def _count(self, test: Callable[[Verdict, Verdict], bool]) -> int:
+        """Count the answers that are valid in both runs and whose verdicts, before and now, pass a test."""
+        count = 0
+        for (was, now), times in self.verdicts.items():
+            if was is not None and now is not None and test(was, now):
+                count += times
+        return count
+
     @property
     def both(self) -> int:
         """The number of answers that are valid in both runs."""
-        return sum(count for pair, count in self.verdicts.items() if None not in pair)
+        return self._count(lambda _was, _now: True)
 
     @property
     def same(self) -> int:
@@ -289,27 +304,14 @@ class RunComparison:
 
     def count_flips(self) -> tuple[int, int]:
         """Return how many verdicts got worse and better."""
-        worse = better = 0
-        for (was, now), count in self.verdicts.items():
-            if was is None or now is None:
-                continue
-            if VERDICTS.index(now) < VERDICTS.index(was):
-                worse += count
-            elif VERDICTS.index(now) > VERDICTS.index(was):
-                better += count
-        return worse, better
+        rank = VERDICTS.index
+        worse = self._count(lambda was, now: rank(now) < rank(was))
+        return worse, self._count(lambda was, now: rank(now) > rank(was))
 
     def passes(self) -> DiscordantPairs:  # the page of scores calls it
         """Return how many answers pass only in the other run, and only in this one."""
-        only_was = only_now = 0
-        for (was, now), count in self.verdicts.items():
-            if was is None or now is None:
-                continue
-            if was is Verdict.PASS and now is not Verdict.PASS:
-                only_was += count
-            elif now is Verdict.PASS and was is not Verdict.PASS:
-                only_now += count
-        return DiscordantPairs(only_was, only_now)
+        only_was = self._count(lambda was, now: was is Verdict.PASS is not now)
+        return DiscordantPairs(only_was, self._count(lambda was, now: now is Verdict.PASS is not was))
 
     def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
         """Yield the records that are not compared, with their run."""
@@ -375,12 +377,10 @@ class OtherRun(RunComparison):
         self._ours = rubrics
         self._keep_text = keep_text
         self._scorer = _OtherScorer(rubrics, reading)
-        self._sides: list[Side] = []  # of each record, as the next two
-        self._lines = array("q")
-        self._joined = bytearray()  # how each record is joined, 0 for one that is not
-        self._found: dict[RecordId, int] = {}  # the numbers of records
-        self._near: dict[int, str] = {}  # of records that nearly join: why they do not
+        self._records = 0
+        self._found: dict[RecordId, OtherAnswer] = {}
         self._names: dict[str, None] = {}
+        self._rubrics: dict[int, ScoringRubric] = {}
 
     def read(self, chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
@@ -389,14 +389,14 @@ class OtherRun(RunComparison):
             self._scorer.forget()
             self._keep_text(content)
             self._keep(self._scorer.score(content, line))
-        return len(self._sides)
+        return self._records
 
     def _keep(self, result: RecordResult) -> None:
         side, name = read_side(result), result.id
-        number = len(self._sides)
-        self._sides.append(side)
-        self._lines.append(result.line)
-        self._joined.append(False)
+        answer = OtherAnswer(self._records, result.line, side)
+        self._records += 1
+        if answer.result:
+            self._rubrics[id(answer.result.rubric)] = answer.result.rubric
         rubric = result.rubric
         if rubric is None:
             named = result.record.get("rubric")
@@ -405,7 +405,7 @@ class OtherRun(RunComparison):
         self._names[rubric] = None
         if name is None:
             self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(result))
-        elif self._found.setdefault((rubric, make_id_key(name)), number) != number:
+        elif self._found.setdefault((rubric, make_id_key(name)), answer) is not answer:
             self.leave_out(BEFORE, REPEATED, name, _name_place(result))
 
     def add(self, result: RecordResult, _content: Content = b"") -> OtherAnswer | None:
@@ -422,35 +422,30 @@ class OtherRun(RunComparison):
             reason = self._explain_absence(key)
             self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
             return None
-        record = self._found[same]
-        way = _AS_IT_IS if same == record_id else _IN_OTHER_TYPE
-        if self._joined[record]:
-            reason = REPEATED if self._joined[record] == way else OTHER_TYPE
+        answer = self._found[same]
+        if answer.joined:
+            reason = REPEATED if answer.joined == record_id else OTHER_TYPE
             self.leave_out(NOW, reason, name, _name_place(result))
             return None
-        self._joined[record] = way
-        missing = self.join(name, self._sides[record], now)
+        answer.joined = record_id
+        missing = self.join(name, answer.side, now)
         if missing:
             run, reason = missing
-            place = f"line {self._lines[record]:,}" if run == BEFORE else _name_place(result)
+            place = f"line {answer.line:,}" if run == BEFORE else _name_place(result)
             self.leave_out(run, reason, name, place)
-        return self._describe(record)
+        return answer
 
     def _explain_absence(self, key: Key) -> str:
         """Return why the other run lacks an answer; the record that nearly is one gets the same reason."""
-        record = self._record_of.get(key)
-        if record is None:
+        answer = self._by_key.get(key)
+        if answer is None:
             return ONLY
-        self._near[record] = OTHER_RUBRIC
+        answer.absence = OTHER_RUBRIC
         return OTHER_RUBRIC
 
     @cached_property
-    def _record_of(self) -> dict[Key, int]:
-        return {key: record for (_, key), record in self._found.items()}
-
-    def _describe(self, record: int) -> OtherAnswer:
-        side = self._sides[record]
-        return OtherAnswer(None if isinstance(side, str) else side, record)
+    def _by_key(self) -> dict[Key, OtherAnswer]:
+        return {key: answer for (_, key), answer in self._found.items()}
 
     def _name(self, rubric: str) -> str:
         """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
@@ -462,17 +457,17 @@ class OtherRun(RunComparison):
         """Yield the records that are not compared, with their run, after all answers of this run were joined."""
         yield from super().list_left_out()
         by_cause: dict[str, LeftOut] = {}
-        for record_id, record in self._found.items():
-            if self._joined[record]:
+        for record_id, answer in self._found.items():
+            if answer.joined:
                 continue
-            side, other = self._sides[record], self._found.get(change_type(record_id))
-            reason = self._near.get(record, ONLY)
-            if isinstance(side, str):
-                reason = side
-            elif other is not None and self._joined[other]:
+            other = self._found.get(change_type(record_id))
+            reason = answer.absence
+            if isinstance(answer.side, str):
+                reason = answer.side
+            elif other and other.joined:
                 reason = OTHER_TYPE
             left_out = by_cause.setdefault(find_cause(reason), LeftOut(reason))
-            left_out.add(f"{name_key(record_id[1])} (line {self._lines[record]:,})")
+            left_out.add(f"{name_key(record_id[1])} (line {answer.line:,})")
         for left_out in by_cause.values():
             yield BEFORE, left_out
 
@@ -518,19 +513,18 @@ class OtherRun(RunComparison):
     @property
     def only_there(self) -> int:
         """The number of ids that only the other run has."""
-        return len(self._found) - len(self._joined) + self._joined.count(0)
+        return sum(answer.joined is None for answer in self._found.values())
 
     def unmatched(self) -> Iterator[tuple[str, OtherAnswer]]:
         """Yield the ids that only the other run has, each with what it has of the answer."""
-        for (_, key), record in self._found.items():
-            if not self._joined[record]:
-                yield name_key(key), self._describe(record)
+        for (_, key), answer in self._found.items():
+            if not answer.joined:
+                yield name_key(key), answer
 
-    @cached_property
+    @property
     def rubrics(self) -> list[ScoringRubric]:
         """The rubrics of its results, with each version of them."""
-        by_identity = {id(side.rubric): side.rubric for side in self._sides if isinstance(side, Scored)}
-        return [*by_identity.values()]
+        return [*self._rubrics.values()]
 
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""

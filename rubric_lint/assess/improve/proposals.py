@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.assess import Evidence, sort_findings
 from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all, say
@@ -68,13 +68,12 @@ class Refusal(StrEnum):
 
 
 class RefusedProposalError(Exception):
-    """A proposal that is rejected, and why; `said` has its texts and its parts, as far as they can be read."""
+    """A proposal that is rejected, and why."""
 
     def __init__(self, why: Refusal, detail: str = "") -> None:
         super().__init__(detail)
         self.why = why
         self.detail = detail
-        self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
 @dataclass(frozen=True)
@@ -105,15 +104,6 @@ class CriterionText:
     key: str
     text: str
     path: Path
-
-
-class Proposal(NamedTuple):
-    """Another wording of a criterion: what it would say, and the fix that writes it. `parts` are those of a split."""
-
-    title: str
-    texts: Mapping[str, str]
-    parts: tuple[str, ...]
-    fix: Fix
 
 
 def list_wordings(loaded: LoadedRubric, name: str) -> list[CriterionText]:
@@ -276,17 +266,17 @@ class ProposalWriter:
         """
         base = self.base
         texts = {text.key: f"States point {number}" for number, text in enumerate(self.texts, 1)}
-        fix = self._write(texts, ()).fix
+        fix = self._write(texts, ())
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
         after = {finding.rule for finding in find_findings(replace(base, examined=examined), self.criterion)}
         return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
-    def read(self, reply: str) -> Proposal:
-        """Read the reply of a model and check its form and its words.
+    def read(self, reply: str) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return what a model would have the criterion say: its texts by their keys, and the parts of a split.
 
         Raises:
-            RefusedProposalError: if it must not be tried.
+            RefusedProposalError: if the reply has another form.
         """
         try:
             text = blank_thoughts(reply)
@@ -306,14 +296,7 @@ class ProposalWriter:
             raise RefusedProposalError(Refusal.INVALID, "`parts` is not a list of texts")
         if len(parts) == 1 or len(parts) > _MOST_PARTS:
             raise RefusedProposalError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
-        parts = tuple(part.strip() for part in parts)
-        texts = self._read_texts(value)
-        try:
-            self._check(texts, parts)
-            return self._write(texts, parts)
-        except RefusedProposalError as refused:
-            refused.said = texts, parts
-            raise
+        return self._read_texts(value), tuple(part.strip() for part in parts)
 
     def _read_texts(self, value: Mapping[str, Any]) -> dict[str, str]:
         texts = {text.key: text.text for text in self.texts}
@@ -333,6 +316,15 @@ class ProposalWriter:
                 raise RefusedProposalError(Refusal.INVALID, f"band {key} is not a text")
             new[key] = text.strip() or texts[key]
         return {**texts, **new}
+
+    def make_fix(self, texts: Mapping[str, str], parts: tuple[str, ...]) -> Fix:
+        """Return the fix that writes a proposal.
+
+        Raises:
+            RefusedProposalError: if its words must not be tried, or the file cannot have them.
+        """
+        self._check(texts, parts)
+        return self._write(texts, parts)
 
     def _check(self, texts: Mapping[str, str], parts: Sequence[str]) -> None:
         """Check the words of a proposal: that they are new, not too many, not of an answer, and of the language.
@@ -362,7 +354,7 @@ class ProposalWriter:
         if not known & _list_content(" ".join(written)):
             raise RefusedProposalError(Refusal.LANGUAGE, "no word of the rubric is in it")
 
-    def _write(self, texts: Mapping[str, str], parts: tuple[str, ...]) -> Proposal:
+    def _write(self, texts: Mapping[str, str], parts: tuple[str, ...]) -> Fix:
         document = self.base.loaded.document
         new = {**texts, "outcome": parts[0]} if parts else texts
         intents: list[Intent] = []
@@ -392,10 +384,9 @@ class ProposalWriter:
                 intents += adding
             paths = [rubric.path for parsed, rubric in self.base.examined.rubrics if parsed is document]
             aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
+            return make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
             raise RefusedProposalError(Refusal.NOT_WRITABLE, str(fault)) from None
-        return Proposal(title, texts, parts, fix)
 
 
 _TASK = """\

@@ -291,13 +291,13 @@ class Improver:
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
         tried = TriedProposal(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
         try:
-            title, texts, parts, fix = writer.read(reply)
-            tried = TriedProposal(MODEL, title, texts, parts)
+            texts, parts = writer.read(reply)
+            tried = replace(tried, texts=texts, parts=parts)
+            fix = writer.make_fix(texts, parts)
+            tried = replace(tried, title=fix.title)
             made = apply_fix(base, name, fix, may_split=bool(parts))
         except RefusedProposalError as refused:
-            said, divided = refused.said
-            tried = replace(tried, texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
-            outcome.tried.append(tried)
+            outcome.tried.append(replace(tried, refused=refused))
             return False
         tried = replace(self._describe(MODEL, fix, made), texts=texts, parts=parts)
         return self._try(outcome, tried, made, fault)

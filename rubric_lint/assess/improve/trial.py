@@ -152,8 +152,8 @@ def join_splits(judges: Mapping[str, Mapping[Key, Judgement]], places: PartPlace
     for judge, judgements in judges.items():
         joined[judge] = {}
         for key, judgement in judgements.items():
-            samples = tuple(map(join, judgement.samples))
-            joined[judge][key] = judgement._replace(given=join(judgement.given), samples=samples, reasons=None)
+            outputs = tuple(None if output is None else join(output) for output in judgement.outputs)
+            joined[judge][key] = judgement._replace(given=join(judgement.given), outputs=outputs, reasons=None)
     return joined
 
 
@@ -309,9 +309,7 @@ class PairedJudgements:
         return r is not None and r > chance and unchanged >= _KEPT * len(steady)
 
 
-_VERDICT = JudgedColumn(
-    measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), best=2, given=(), used=frozenset()
-)
+_VERDICT = JudgedColumn(measure_verdicts("verdict"), None, is_gated=False, worth=(), best=2, given=(), used=frozenset())
 
 
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> PairedFigure:

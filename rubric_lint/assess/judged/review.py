@@ -4,20 +4,17 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
-from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import LabelScales
 from rubric_lint.assess.agreement.ratings import Ratings
 from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, RatingReader, UnusableRatingsError
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.judged.outcomes import JudgedStatement, RubricTarget, Untested
-from rubric_lint.assess.judged.rules import TARGET, CriterionOutcome, apply_rules, sort_by_criterion
+from rubric_lint.assess.judged.rules import CriterionOutcome, apply_rules, sort_by_criterion
 from rubric_lint.assess.judged.table import JudgedTable, build_table
-from rubric_lint.assess.measure.decision import OF_LABELS, LabelDoubts, Reason, find_doubts
+from rubric_lint.assess.measure.decision import OF_LABELS, USUAL, LabelDoubts, MeasureOptions, Reason, find_doubts
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.lint.engine import FoundProblem, examine
@@ -28,7 +25,7 @@ from rubric_lint.lint.run.batch import FileOutcome
 from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Key
 from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
@@ -83,12 +80,9 @@ class RecordFile:
 
 
 def read_records(
-    path: str,
-    earlier: bytes | None = None,
-    mapping: Mapping[str, str] = MappingProxyType({}),
-    wanted: RequiredColumns = PLAIN.wanted,
+    path: str, mapping: Mapping[str, str] = MappingProxyType({}), wanted: RequiredColumns = PLAIN.wanted
 ) -> RecordFile:
-    """Read a file of results or labels; `earlier` is what an earlier version of it had.
+    """Read a file of results or labels.
 
     `mapping` has the columns of fields, and `wanted` says which of them another file may have.
 
@@ -97,7 +91,7 @@ def read_records(
     """
     file = RecordFile(path)
     options = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=file.skipped)
-    with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
+    with open_stream(path) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), options)):
             try:
                 record = decode_entry(content)
@@ -138,27 +132,11 @@ def _find_rubrics(record: Mapping[str, Any], among: Mapping[str, Iterable[NamedC
     return []
 
 
-class ReviewOptions(NamedTuple):
-    """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
-
-    Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
-    `look` is how often these data were seen. `mapping` has the columns of fields, by the side that they are of.
-    """
-
-    label_scales: LabelScales = MappingProxyType({})
-    runs: int = 1
-    about: Mapping[Key, AnswerContext] = MappingProxyType({})
-    line: Verdict = Verdict.FAIL
-    target: Fraction = TARGET
-    look: int = 1
-    mapping: Mapping[str, str] = MappingProxyType({})
-
-
 class RecordCache:
     """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
-    def __init__(self, options: ReviewOptions | None = None) -> None:
-        self._options = options or ReviewOptions()
+    def __init__(self, options: MeasureOptions = USUAL) -> None:
+        self._options = options
         self._kept: dict[tuple[str, str], tuple[tuple[int, ...], RecordFile]] = {}
         self._reviews: dict[object, tuple[RecordSources, Review]] = {}
 
@@ -252,7 +230,7 @@ def _review(
     rubric: ScoringRubric,
     sources: RecordSources,
     among: Mapping[str, Iterable[NamedCriterion]],
-    options: ReviewOptions,
+    options: MeasureOptions,
     *,
     takes_unnamed: bool,
 ) -> Review:
@@ -346,7 +324,7 @@ def _list_graded(
     return graded
 
 
-def _find_void(table: JudgedTable, doubts: LabelDoubts, options: ReviewOptions) -> dict[str, tuple[Reason, str]]:
+def _find_void(table: JudgedTable, doubts: LabelDoubts, options: MeasureOptions) -> dict[str, tuple[Reason, str]]:
     """Return for each judge of which labels say nothing the reason, also in words, by the verdict of labels."""
     reasons = {}
     for judge, labelled in table.compared.items():

@@ -26,7 +26,7 @@ from rubric_lint.assess.judged.outcomes import (
 )
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
-from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.decision import TARGET, Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers, count_units
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.messages import counted, join_words, percent
@@ -40,9 +40,6 @@ _MOST_ALIKE = Fraction(4, 5)
 
 _MOST_UNSTABLE = 0.1
 """The share of pairs of samples that may differ."""
-
-TARGET = Fraction(4, 5)
-"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
 
 _SMALLEST_P = 0.0001
 """The smallest p value that is worth its digits."""

@@ -21,7 +21,7 @@ from rubric_lint.scoring.ids import Key
 
 @dataclass(frozen=True)
 class JudgedColumn:
-    """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
+    """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
     the position on the scale of each answer's value (None: it does not apply), `labels` that of its label (None: it has
@@ -33,7 +33,6 @@ class JudgedColumn:
     bands: Measure | None
     is_gated: bool
     worth: tuple[Fraction, ...]
-    points: tuple[int, ...]
     best: int
     given: Sequence[int | None]
     used: frozenset[int | None]
@@ -61,12 +60,6 @@ class JudgedColumn:
     def is_turned(self) -> bool:
         """Whether the highest value is not the best one: it costs points or misses the gate."""
         return self.best < len(self.worth) - 1
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The names of the bands or levels; none for a check, and for scores without bands."""
-        has_steps = self.bands or self.measure.scale.kind is ScaleKind.LEVEL
-        return (self.bands or self.measure).scale.names if has_steps else ()
 
     def side(self, position: int) -> int:
         """Return the number by which answers are told apart: the side of the gate, else the band, level or check."""
@@ -144,7 +137,6 @@ def make_columns(
             bands=bands[0] if bands else None,
             is_gated=len({grade.gate_met for grade in grades}) > 1,
             worth=tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in grades),
-            points=tuple(grade.points for grade in grades),
             best=grades.index(criterion.from_worst[-1]),
             given=given[place],
             used=used[place] if used is not None else frozenset(given[place]),

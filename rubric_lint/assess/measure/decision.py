@@ -6,9 +6,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import DoubtedLabels, find_doubted_labels
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, LabelScales, find_doubted_labels
 from rubric_lint.assess.agreement.ratings import Ratings
 from rubric_lint.assess.agreement.scales import measures_of
+from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.measure.labelled import LabelSkew, count_units, find_skew, list_judges
 from rubric_lint.assess.measure.needed import (
     MOST_LABELS,
@@ -21,6 +22,33 @@ from rubric_lint.assess.measure.needed import (
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import SLIPS, PeopleAgreement, Shares
 from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.ids import Key
+
+TARGET = Fraction(4, 5)
+"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
+
+
+class MeasureOptions(NamedTuple):
+    """What to measure: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
+
+    Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
+    field by which answers are grouped. Labels are on `label_scales`, if somebody said it. `worst` is how many
+    disagreements to list, None for all. `about` has what is known of answers besides their records, and `mapping` the
+    columns of fields, by the side that they are of.
+    """
+
+    target: Fraction = TARGET
+    look: int = 1
+    line: Verdict = Verdict.FAIL
+    runs: int = 1
+    by: str = ""
+    label_scales: LabelScales = MappingProxyType({})
+    worst: int | None = None
+    about: Mapping[Key, AnswerContext] = MappingProxyType({})
+    mapping: Mapping[str, str] = MappingProxyType({})
+
+
+USUAL = MeasureOptions()
 
 
 class Reason(StrEnum):

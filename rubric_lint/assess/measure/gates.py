@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.assess.judged.outcomes import at_most, level_of_criterion
-from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
@@ -26,30 +25,33 @@ from rubric_lint.assess.measure.shares import PeopleAgreement, Shares, measure_s
 
 @dataclass(frozen=True)
 class GateStandard:
-    """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
+    """The share of bad answers to catch and of good ones to pass, and how sure that has to be at a look at the data.
 
-    A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
-    look, with `following` and `following_strict`. `when` says which look that is.
+    Looks and `judges` share the error, and so do the `criteria` of a rubric that of a bound against a judge; without
+    them, it is the standard for verdicts.
     """
 
     target: Fraction
-    level: float
-    strict: float
-    following: float
-    following_strict: float
-    when: str = ""
+    look: int
+    judges: int
+    criteria: int | None = None
 
+    @property
+    def level(self) -> float:
+        """The probability with which a bound that clears a judge may be wrong."""
+        return find_level(self.look, max(self.judges, 1))
 
-def find_standard(target: Fraction, look: int, judges: int) -> GateStandard:
-    """Return the standard for verdicts; looks and judges share the error."""
-    level, following = find_level(look, max(judges, 1)), find_level(look + 1, max(judges, 1))
-    return GateStandard(target, level, level, following, following, f" at look {look + 1}")
+    @property
+    def strict(self) -> float:
+        """The probability with which a bound against a judge may be wrong."""
+        if self.criteria is None:
+            return self.level
+        return level_of_criterion(self.criteria) / max(self.judges, 1) / self.look
 
-
-def find_standard_of_criterion(criteria: int, look: int, judges: int) -> GateStandard:
-    """Return the standard for each of so many criteria; all of them share the error of a bound against a judge."""
-    standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
-    return replace(standard, strict=strict / look, following_strict=strict / (look + 1))
+    @property
+    def following(self) -> "GateStandard":
+        """The standard at the next look."""
+        return replace(self, look=self.look + 1)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason
     reasons = decide_shares(shares, standard.target, strict)
     needed = None
     if Reason.FEW_LABELS in reasons:
-        needed = count_needed_units(shares, standard.target, standard.following, standard.following_strict)
+        needed = count_needed_units(shares, standard.target, standard.following.level, standard.following.strict)
     return replace(gate, reasons=reasons, needed=needed)
 
 
@@ -161,8 +163,8 @@ def _format_few(gate: GateMeasure, missing: str, *, is_verdict: bool) -> str:
     if lacks_outputs(shares, standard.target, gate.needed):
         return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:
-        when, are_questions = standard.when, gate.are_questions
-        why = format_unsettled(shares, standard.target, standard.following, when=when, are_questions=are_questions)
+        level, when = standard.following.level, f" at look {standard.following.look}"
+        why = format_unsettled(shares, standard.target, level, when=when, are_questions=gate.are_questions)
         return f"not settled; {why}"
     more = gate.needed - shares.units
     what = f"labels of answers to {more:,} more questions" if gate.are_questions else f"{more:,} more labels"

@@ -216,13 +216,8 @@ BY_CHANCE = Fraction(1, 100)
 """The probability from which chance may explain a difference."""
 
 
-class LabelSkew(NamedTuple):
-    """How many of the answers that the judge stops have a label, and how many of those that it lets through."""
-
-    stopped: int
-    of_stopped: int
-    passed: int
-    of_passed: int
+LabelSkew = tuple[int, int, int, int]
+"""How many answers that the judge stops have a label, and of how many; the same of those that it lets through."""
 
 
 def find_skew(ratings: Ratings, line: Verdict) -> LabelSkew | None:
@@ -234,7 +229,7 @@ def find_skew(ratings: Ratings, line: Verdict) -> LabelSkew | None:
         if verdict is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
-    skew = LabelSkew(sum(stopped), len(stopped), sum(others), len(others))
+    skew = sum(stopped), len(stopped), sum(others), len(others)
     return None if find_tail(*skew) >= BY_CHANCE else skew
 
 

@@ -7,7 +7,6 @@ them holds a reachable sum.
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -39,11 +38,8 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.loading import RubricPlaces
 
-MOST_BITS = 1 << 24
-"""The largest sum, in units of the greatest common divisor, up to which sums are the bits of one integer."""
-
-MOST_SUMS = 500_000
-"""The most sums that are listed one by one beyond that."""
+MOST_STEPS = 1 << 24
+"""The largest sum that is followed, in steps of the greatest common divisor: sums are the bits of one integer."""
 
 _MOST_NAMED = 4
 """The most criteria whose answers a message states one by one."""
@@ -53,7 +49,7 @@ class Sums:
     """The sums of one number from each of `choices`; no sums if one of them is empty. `least` is the lowest.
 
     Raises:
-        TooManySumsError: if there are more than can be listed.
+        TooManySumsError: if the highest one is too many steps above it.
     """
 
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
@@ -65,48 +61,30 @@ class Sums:
         steps = [{number - least for number in choice} for choice, least in zip(choices, self._leasts, strict=True)]
         self._unit = math.gcd(*(number for choice in steps for number in choice)) or 1
         self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in steps]
-        self._sets: list[Sequence[int]] = []
-        self._bits: list[int] = []
-        if sum(max(choice, default=0) for choice in self._choices) <= MOST_BITS:
-            self._bits = [1]
-            for choice in self._choices:
-                reached = 0
-                for number in choice:
-                    reached |= self._bits[-1] << number
-                self._bits.append(reached)
-            return
-        self._sets = [(0,)]
+        if sum(max(choice, default=0) for choice in self._choices) > MOST_STEPS:
+            raise TooManySumsError
+        self._bits = [1]  # the sums of the first choices, of no choice to all
         for choice in self._choices:
-            totals = {total + number for total in self._sets[-1] for number in choice}
-            if len(totals) > MOST_SUMS:
-                raise TooManySumsError
-            self._sets.append(sorted(totals))
+            reached = 0
+            for number in choice:
+                reached |= self._bits[-1] << number
+            self._bits.append(reached)
 
     def highest(self, low: int, stop: int | None = None) -> int | None:
         """Return the highest sum from `low` up to, not including, `stop`; None if there is none."""
         first = self._round_up(low)
         last = None if stop is None else self._round_up(stop)
-        if self._bits:
-            rest = self._bits[-1] >> first
-            if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
-                rest &= (1 << max(last - first, 0)) - 1
-            return self._restore(first + rest.bit_length() - 1) if rest else None
-        sums = self._sets[-1]
-        end = len(sums) if last is None else bisect_left(sums, last)
-        if not end or sums[end - 1] < first:
-            return None
-        return self._restore(sums[end - 1])
+        rest = self._bits[-1] >> first
+        if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
+            rest &= (1 << max(last - first, 0)) - 1
+        return self._restore(first + rest.bit_length() - 1) if rest else None
 
     def lowest(self, low: int) -> int | None:
         """Return the lowest sum of at least `low`; None if there is none."""
         first = self._round_up(low)
-        if self._bits:
-            rest = self._bits[-1] >> first
-            lowest_bit = rest & -rest
-            return self._restore(first + lowest_bit.bit_length() - 1) if rest else None
-        sums = self._sets[-1]
-        at = bisect_left(sums, first)
-        return self._restore(sums[at]) if at < len(sums) else None
+        rest = self._bits[-1] >> first
+        lowest_bit = rest & -rest
+        return self._restore(first + lowest_bit.bit_length() - 1) if rest else None
 
     def above(self, points: int) -> int | None:
         """Return the lowest sum above some points; None if there is none."""
@@ -125,19 +103,15 @@ class Sums:
         rest = (total - self.least) // self._unit
         numbers: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
-            number = next(candidate for candidate in self._choices[step] if self._reaches(step, rest - candidate))
+            reached = self._bits[step]
+            number = next(
+                candidate
+                for candidate in self._choices[step]
+                if rest >= candidate and reached >> (rest - candidate) & 1
+            )
             numbers.append(self._leasts[step] + number * self._unit)
             rest -= number
         return numbers[::-1]
-
-    def _reaches(self, step: int, total: int) -> bool:
-        """Return whether the first `step` choices reach a sum."""
-        if total < 0:
-            return False
-        if self._bits:
-            return bool(self._bits[step] >> total & 1)
-        at = bisect_left(self._sets[step], total)
-        return at < len(self._sets[step]) and self._sets[step][at] == total
 
 
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:

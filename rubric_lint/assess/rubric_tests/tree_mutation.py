@@ -6,7 +6,7 @@ gate is missed before and after, the verdict is fail both times.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, cast
@@ -56,7 +56,7 @@ class _GroupSums(NamedTuple):
 
 
 class _ReachedScores:
-    """The scores that answers reach which meet all gates, in ascending order."""
+    """The scores that answers reach which meet all gates, in ascending order; its methods are those of `Sums`."""
 
     least = 0
 
@@ -259,7 +259,7 @@ def _change_group_gate(
     ]
     changes.append(("is removed", None))
     for change, moved in changes:
-        changed = _replace_group(rubric, group, replace(group, gate=moved))
+        changed = _replace_group(rubric, replace(group, gate=moved))
         called = f"the gate {format_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
         yield Mutant(f"{called} {change}", places.gate(group.id), changed)
 
@@ -270,7 +270,7 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
             name, called = part.id, f"the group `{part.id}`"
             spot = places.criterion(name)
             inside = [place for place, _ in part.list_shares()]
-            freed: ScoringGroup | int = _free_gates(part)
+            freed: ScoringGroup | int = _rebuild(part, lambda group: replace(group, gate=None))
         elif rubric.criteria[part].is_failure:
             continue
         else:
@@ -278,10 +278,10 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
             called, spot = f"`{name}`", places.field(name, "weight")
             inside, freed = [part], part
         for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))) if weight else ():
-            changed = _replace_group(rubric, group, _reweigh_member(group, at, weight * factor, part))
+            changed = _replace_group(rubric, _reweigh_member(group, at, weight * factor, part))
             yield Mutant(f"the weight of {called} is {word}", spot, changed)
         if group.earning > max(weight, _ZERO):  # else nothing is left to divide by
-            without = _replace_group(rubric, group, _reweigh_member(group, at, _ZERO, freed))
+            without = _replace_group(rubric, _reweigh_member(group, at, _ZERO, freed))
             for index in inside:
                 without = regate(without, index, lambda _: True)
             yield Mutant(f"{called} is removed", places.criterion(name), without)
@@ -293,26 +293,19 @@ def _reweigh_member(group: ScoringGroup, at: int, weight: Fraction, part: Scorin
     return replace(group, members=tuple(members))
 
 
-def _free_gates(group: ScoringGroup) -> ScoringGroup:
-    """Return a group without any gates of groups."""
+def _rebuild(group: ScoringGroup, change: Callable[[ScoringGroup], ScoringGroup]) -> ScoringGroup:
+    """Return a group in which each group inside is changed, and then the whole."""
     members = [
-        GroupMember(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part)
+        GroupMember(weight, _rebuild(part, change) if isinstance(part, ScoringGroup) else part)
         for weight, part in group.members
     ]
-    return replace(group, gate=None, members=tuple(members))
+    return change(replace(group, members=tuple(members)))
 
 
-def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) -> ScoringRubric:
-    def walk(group: ScoringGroup) -> ScoringGroup:
-        if group is old:
-            return new
-        members = [
-            GroupMember(weight, walk(part) if isinstance(part, ScoringGroup) else part)
-            for weight, part in group.members
-        ]
-        return replace(group, members=tuple(members))
-
-    return rubric if rubric.tree is None else replace(rubric, tree=walk(rubric.tree))
+def _replace_group(rubric: ScoringRubric, new: ScoringGroup) -> ScoringRubric:
+    """Return a rubric with a group in the place of that with its id."""
+    tree = rubric.tree and _rebuild(rubric.tree, lambda group: new if group.id == new.id else group)
+    return replace(rubric, tree=tree)
 
 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, check_names, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import check_names, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, wants_color
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import visible
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from rubric_lint.lint.fix import Fixed
     from rubric_lint.lint.fix.run import FixOutcome, FixRun, FixTotals
-    from rubric_lint.lint.project.settings import FileSettings, Overrides
+    from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.report.terminal import Style
 
 
@@ -53,7 +54,6 @@ def fix(given: Given) -> int:
         raise click.UsageError("stdout cannot carry both the fixed text and the JSON report; add --check")
 
     # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides
     from rubric_lint.report.fixes import as_data, as_report, format_outcome, format_troubles, write_diff
 
     escape_what_cannot_be_encoded()
@@ -74,7 +74,7 @@ def fix(given: Given) -> int:
         _print(lines, style, err=to_stderr)
 
     run = _make_run(given, report, progress)
-    totals = _rewrite(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
+    totals = _rewrite(run, given)
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
@@ -127,9 +127,9 @@ def exit_code(totals: "FixTotals", *, check: bool = False, is_rewriting: bool = 
     return Exit.of(crashed=totals.faults, failed=failed, found=(check and totals.changed) or is_in_the_way)
 
 
-def _rewrite(run: "FixRun", given: Given, overrides: "Overrides") -> "FixTotals":
+def _rewrite(run: "FixRun", given: Given) -> "FixTotals":
     """Rewrite files, by default those of the current folder, and say what is not read."""
-    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
+    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder())
     for line in run.explaining.format_lines():
         complain(line)
     return totals
@@ -157,13 +157,7 @@ def format_files(given: Given) -> int:
     """
     from rubric_lint.lint.fix.formatting import format_file
     from rubric_lint.lint.fix.run import FixRun
-    from rubric_lint.lint.project.settings import Overrides
-    from rubric_lint.report.fixes import (
-        count_foreign,
-        format_refusals,
-        format_totals,
-        write_diff,
-    )
+    from rubric_lint.report.fixes import count_foreign, format_refusals, format_totals, write_diff
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")
@@ -185,7 +179,7 @@ def format_files(given: Given) -> int:
             complain(line)
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file, verb="formatted")
-    totals = _rewrite(run, given, Overrides(force_exclude=given.force_exclude))
+    totals = _rewrite(run, given)
     if not given.quiet:
         click.echo(format_totals(totals, foreign, is_dry=is_dry), err=to_stderr)
     failed = totals.faults or totals.unreadable or totals.broken

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.formats.home_made.assignments import (
     NUMBER,
@@ -32,10 +32,10 @@ from rubric_lint.formats.home_made.format_table import FormatTable, find_contrad
 from rubric_lint.formats.home_made.reading import read_by_tables
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.understand import Hints
-from rubric_lint.formats.search.adoptable import find_describable
-from rubric_lint.formats.search.describable import can_describe
+from rubric_lint.formats.search.describable import can_describe, find_describable
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
@@ -577,5 +577,4 @@ def _list_names(shape: FormatTable) -> Iterator[str]:
     """Yield the keys that a table names."""
     yield from chain(shape.id, shape.outcome, shape.weight, shape.levels, shape.parts)
     yield from (name for name, _ in chain(shape.gate, shape.negative))
-    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-    yield from (end for end in ends if isinstance(end, str))
+    yield from shape.scale_names

@@ -1,7 +1,8 @@
 """Define `assess`, which says whether a rubric and its judge can be trusted, and `improve`, which proposes wordings."""
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, Given, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import JUDGING, command
 
 _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 

@@ -19,7 +19,6 @@ from rubric_lint.assess.agreement.reading import LeftOut, bare_text
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.assess import (
     Assessment,
-    AssessOptions,
     Evidence,
     assess,
     assess_faulty_file,
@@ -35,10 +34,10 @@ from rubric_lint.assess.judged.review import (
     RecordLine,
     RecordSources,
     Review,
-    ReviewOptions,
     UnmatchedRecords,
     read_records,
 )
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.assess.probes import (
     PROBES,
     RubricProbes,
@@ -52,7 +51,7 @@ from rubric_lint.assess.rubric_tests.reading import find_needed, is_test_file
 from rubric_lint.assess.rubric_tests.recordings import Recordings
 from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, repeat_command
+from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
@@ -70,8 +69,8 @@ from rubric_lint.judge.account import LimitedRun
 from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.files import File, Unreadable, read
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, read_chunks
 from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
@@ -86,13 +85,11 @@ from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     LoadedRubric,
-    RubricError,
     load_examined,
     name_rubrics,
     refuse_other_kind,
     with_deciding,
 )
-from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
@@ -134,38 +131,28 @@ class LintedFile:
             self._loaded = load_examined(name, self.examined)
         except InvalidRubricError:
             self.has_errors = True
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
 
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
-        try:
-            return {name: loaded.prepare() for name, loaded in self._loaded.items()}
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
+        return {name: loaded.prepare() for name, loaded in self._loaded.items()}
 
     def assess(
         self,
         results: Sequence[str],
         labels: Sequence[str],
-        asked: AssessOptions,
+        asked: MeasureOptions,
         probes: Mapping[str, RubricProbes] = {},
-        among: Mapping[Key, AnswerContext] = {},
-        *,
-        mapping: Mapping[str, str] = {},
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
-        Only results of the answers with the ids `among` count, which has what is known of them; without any, all do.
-        `mapping` has the columns of fields, by the side that they are of.
+        If answers are known, only results with their ids count.
 
         Raises:
             UserError: if a file of records cannot be read.
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = ReviewOptions(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
-            cache = _AmongAnswers(basis) if among else RecordCache(basis)
+            cache = _AmongAnswers(asked) if asked.about else RecordCache(asked)
             result, reviews = self._review(cache, results, labels)
         self.ignored = result.ignored
         rubrics = name_rubrics(self.file.name, self.examined.rubrics)
@@ -238,9 +225,9 @@ class _AmongAnswers(RecordCache):
     All results of runs of AgentV count, whose ids are of another kind.
     """
 
-    def __init__(self, basis: ReviewOptions) -> None:
-        super().__init__(basis)
-        self._answers = {("", key): about for key, about in basis.about.items()}
+    def __init__(self, options: MeasureOptions) -> None:
+        super().__init__(options)
+        self._answers = {("", key): about for key, about in options.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> RecordSources:
@@ -361,12 +348,12 @@ def run_assess(given: Given) -> int:
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.mapping, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
-    asked = AssessOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
+    asked = MeasureOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = find_labels(given, [given.answers], linted.labels)
-        among = _describe_answers(given, recorded)
-        found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
+        asked = asked._replace(about=_describe_answers(given, recorded), mapping=given.mapping)
+        found = linted.assess(recorded, labels, asked, probes)
         _check_assessed(found, given)
     inputs = _describe_run(given, linted, recorded, labels)._replace(ending=ending)
     style = make_style(given.color, is_file=given.output is not None)
@@ -424,12 +411,10 @@ def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
     try:
-        with open_stream(given.answers) as stream:
-            chunks = iter(lambda: stream.read(CHUNK), b"")
-            mapping = select_side(given.mapping, "")
-            # Labels may be of answers that `judge` refuses: results of a model, and several answers with one id.
-            how: dict[str, Any] = {} if is_to_judge else {"reserved": frozenset(), "may_repeat": True}
-            check_answers(chunks, linted.prepare(), mapping, name=given.answers, **how)
+        mapping = select_side(given.mapping, "")
+        # Labels may be of answers that `judge` refuses: results of a model, and several answers with one id.
+        how: dict[str, Any] = {} if is_to_judge else {"reserved": frozenset(), "may_repeat": True}
+        check_answers(read_chunks(given.answers), linted.prepare(), mapping, name=given.answers, **how)
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, load_argument_rubrics, require_rubric
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import join_first, join_words, list_names

@@ -24,14 +24,15 @@ from rubric_lint.assess.diff.rubric_diff import (
 from rubric_lint.assess.rubric_tests.reading import find_needed
 from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, load_argument_rubrics, require_rubric
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
-from rubric_lint.cli.score.agree import read_chunks
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
+from rubric_lint.lint.project.opening import STDIN, name_input, read_chunks
 from rubric_lint.lint.project.settings import SettingsFinder
-from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
+from rubric_lint.lint.run.argument import UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
@@ -40,7 +41,7 @@ from rubric_lint.report import Style
 from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import LoadedRubric, RubricError
+from rubric_lint.scoring.loading import InvalidRubricError, LoadedRubric, RubricError
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
@@ -50,10 +51,7 @@ def report_changes(given: Given) -> int:
     """Report what changed, and return the exit code; see `diff`."""
     escape_what_cannot_be_encoded()
     form = given.form or choose_by_ending(given.output, {".json": "json", ".md": "markdown", ".txt": "text"}, "text")
-    try:
-        comparison = _compare_files(given) if given.new else _compare_branch(given)
-    except RubricError as wrong:
-        raise UnusableFileError(*wrong.faults) from None
+    comparison = _compare_files(given) if given.new else _compare_branch(given)
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
@@ -71,7 +69,7 @@ def _compare_files(given: Given) -> DiffReport:
     files = [load_argument(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
         old = load_argument_rubrics(files[0], finder)
-    except InvalidRubricsError as wrong:
+    except InvalidRubricError as wrong:
         fix = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             fix = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
@@ -169,10 +167,10 @@ def _load_sides(
         data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
             sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
-        except InvalidRubricsError as wrong:
+        except InvalidRubricError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
             raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
-        except UnusableFileError:  # no rubrics
+        except RubricError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
 
@@ -228,7 +226,7 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{name_input(name)}: contains no outputs")
     return effects
 
 

@@ -6,22 +6,22 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.assess.assess import Assessment, AssessOptions, Standing
+from rubric_lint.assess.assess import Assessment, Standing
 from rubric_lint.assess.improve.proposals import RubricState, find_findings
 from rubric_lint.assess.improve.run import NEEDED, EndedError, Improver, PassedTest, StopReason
 from rubric_lint.assess.improve.trial import ASIDE
+from rubric_lint.assess.measure.decision import USUAL
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.lint.assessing import LintedFile
-from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
@@ -36,13 +36,14 @@ from rubric_lint.cli.score.judging import (
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
-from rubric_lint.judge.answers import Answer, AnswersError
+from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Request, ask
 from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
 from rubric_lint.lint.project.files import File, read
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.project.writing import WriteError, replace_file
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, visible
@@ -89,7 +90,7 @@ def propose(given: Given) -> int:
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
-    found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
+    found = linted.assess(recorded, given.labels or linted.labels, USUAL)
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         of_writer = models.index(writer)
@@ -193,14 +194,11 @@ def _read_answers(
 ) -> list[Answer]:
     """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     require_existing([name])
-    try:
-        with hold(name) as stream:
-            source = AnswersFile(stream, rubrics, mapping, name)
-            if Path(name).stat().st_size:
-                source.check(reserved=frozenset())
-            return list(source.read())
-    except AnswersError as wrong:
-        raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
+    with hold(name) as stream:
+        source = AnswersFile(stream, rubrics, mapping, name)
+        if Path(name).stat().st_size:
+            source.check(reserved=frozenset())
+        return list(source.read())
 
 
 def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:

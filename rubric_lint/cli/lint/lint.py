@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import (
     TEXT_FORMATS,
-    Given,
     check_names,
     check_watch,
     command,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rubric_lint.lint.fix.run import FixOutcome
     from rubric_lint.lint.fix.silence import Silenced
     from rubric_lint.lint.project.files import File, Unreadable
-    from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.lint.project.settings import SettingsFinder
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Filter, Lint
     from rubric_lint.lint.run.summary import Summary
@@ -129,10 +129,11 @@ class JudgedLint:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache
+        from rubric_lint.assess.measure.decision import MeasureOptions
         from rubric_lint.cli.score.options import find_labels
 
-        self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
+        self._kept = self._kept or RecordCache(MeasureOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
         self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:
@@ -340,7 +341,7 @@ def check(given: Given) -> int:
     checking = _Check(given, progress)
     if given.watch:
         return checking.watch()
-    finder = given.finder(_find_overrides(given))
+    finder = given.finder()
     if given.show_files:
         return print_files(given.paths, finder, _make_filters(given, finder), as_json=given.form == "json")
     if given.show_settings:
@@ -350,12 +351,6 @@ def check(given: Given) -> int:
     if given.write_baseline and given.baseline is None:
         _require_baseline(given, finder)
     return checking.run(finder)
-
-
-def _find_overrides(given: Given) -> "Overrides":
-    from rubric_lint.lint.project.settings import Overrides
-
-    return Overrides(given.select or None, given.ignore, given.force_exclude)
 
 
 class _Check:
@@ -376,16 +371,8 @@ class _Check:
 
     def watch(self) -> Exit:
         """Report again whenever files change, until the program is interrupted."""
-        given = self._given
-        return watch_files(
-            given.paths,
-            partial(self._report, processes=1),  # while watchfiles runs a thread, forking a process is not safe
-            self._progress,
-            _find_overrides(given),
-            needs=partial(_find_results, given),
-            config=given.config,
-            isolated=given.isolated,
-        )
+        report = partial(self._report, processes=1)  # while watchfiles runs a thread, forking a process is not safe
+        return watch_files(self._given, report, self._progress, needs=partial(_find_results, self._given))
 
     def run(self, finder: "SettingsFinder") -> Exit:
         """Report once, and return the exit code."""
@@ -405,8 +392,8 @@ class _Check:
         failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
         return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, self._fixed)
 
-    def _report(self, finder: "SettingsFinder", processes: int | None = None, **files: Any) -> "Summary":
-        """Lint, report and return the summary; `files` is what `LintRun` takes of --watch."""
+    def _report(self, finder: "SettingsFinder", processes: int | None = None) -> "Summary":
+        """Lint, report and return the summary."""
         from rubric_lint.lint.run.batch import lint_files
         from rubric_lint.lint.run.cache import Cache
 
@@ -418,9 +405,9 @@ class _Check:
             )
             has_results = bool(given.judged or finder.for_folder("").judged)
             unable = _find_unable(given.select, has_results=has_results)
-            return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable, **files)
+            return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable)
 
-    def _lint(self, finder: "SettingsFinder", **files: Any) -> "Summary":
+    def _lint(self, finder: "SettingsFinder", **how: Any) -> "Summary":
         from rubric_lint.lint.run.linting import LintRun
 
         given, judged = self._given, self._judges
@@ -431,10 +418,10 @@ class _Check:
             reporter = self._make_reporter(write, self._style)
             filters = _make_filters(given, finder)
             if given.output is not None:
-                files["undone"] = "the report was not written"
+                how["undone"] = "the report was not written"
             elif given.write_baseline:
-                files["undone"] = "the baseline was not written"
-            engine = LintRun(reporter, self._progress, filters, **files)
+                how["undone"] = "the baseline was not written"
+            engine = LintRun(reporter, self._progress, filters, **how)
             summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
             if judged.run:
                 summary = summary._replace(review=(("judged", to_data(judged.run)),))

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from rubric_lint.cli.commands import Exit, Group, format_unknown
-from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
 from rubric_lint.lint.run.console import complain
+from rubric_lint.model.schema_files import SchemaFile, catalogue, newest, schemas_root
 from rubric_lint.model.suggest import suggest
-
-if TYPE_CHECKING:
-    from rubric_lint.model.schema_files import SchemaFile
 
 
 def _find_file(given: Given) -> SchemaFile:
     """Return the file of `suite@v1`, or the current one of `suite`; raise click.UsageError without one of this form."""
-    from rubric_lint.model.schema_files import newest
-
     name, _, version = given.name.partition("@")
-    entries = _entries()
+    entries = catalogue()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
     if not matching:
         known = [*{entry.name: None for entry in entries}, *map(_label, entries)]
@@ -34,12 +30,6 @@ def _find_file(given: Given) -> SchemaFile:
         if file.form == given.form:
             return file
     raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
-
-
-def _entries() -> tuple[SchemaFile, ...]:
-    from rubric_lint.model.schema_files import catalogue
-
-    return catalogue()
 
 
 def _label(entry: SchemaFile) -> str:
@@ -80,7 +70,7 @@ def print_path(given: Given) -> None:
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
+    return [name for name in map(_label, catalogue()) if name.startswith(incomplete)]
 
 
 print_schema.params[0]._custom_shell_complete = _complete
@@ -100,12 +90,10 @@ def bundle_schemas(given: Given) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.model.schema_files import schemas_root
-
     if given.folder is None:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = Path(given.folder)
-    texts = {file.bundled_name: file.text.encode() for entry in _entries() for file in entry.forms}
+    texts = {file.bundled_name: file.text.encode() for entry in catalogue() for file in entry.forms}
     texts["catalog.json"] = (schemas_root() / "bundled/catalog.json").read_bytes()
     stale = [name for name, text in texts.items() if not has_content(folder / name, text)]
     for name in stale:
@@ -123,7 +111,7 @@ class _Schemas(Group):
     def invoke(self, ctx: click.Context) -> object:
         if ctx._protected_args:
             return super().invoke(ctx)
-        rows = [(_label(entry), entry.bundled_id, str(entry.path) if entry.is_in_file else "") for entry in _entries()]
+        rows = [(_label(entry), entry.bundled_id, str(entry.path) if entry.is_in_file else "") for entry in catalogue()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, address, path in rows:
             click.echo(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {path}".rstrip())

@@ -12,11 +12,12 @@ import click
 from click.shell_completion import get_completion_class
 
 from rubric_lint.cli.commands import Exit, Group, end_at_once
-from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import Choice, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain
-from rubric_lint.model.messages import counted, visible
+from rubric_lint.model.messages import UserError, counted, visible
 from rubric_lint.model.suggest import format_need, suggest
 from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.source.source import Kind, kind_of
@@ -290,8 +291,7 @@ def lsp(_given: Given) -> int:
     try:
         import pygls.lsp.server  # noqa: F401  (a third of a second)
     except ImportError:
-        complain(f"the language server {format_need('lsp')}")
-        return Exit.USAGE
+        raise UserError(f"the language server {format_need('lsp')}") from None
     from rubric_lint.editor.features import Server
 
     end_at_once()
@@ -320,8 +320,7 @@ def mcp(given: Given) -> int:
     try:
         import mcp.server.stdio  # noqa: F401  (a second)
     except ImportError:
-        complain(f"the MCP server {format_need('mcp')}")
-        return Exit.USAGE
+        raise UserError(f"the MCP server {format_need('mcp')}") from None
     from rubric_lint.agents.roots import Roots
     from rubric_lint.agents.server import serve
 

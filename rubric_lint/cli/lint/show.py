@@ -4,7 +4,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command
 from rubric_lint.cli.output import (
     choose_by_ending,
     escape_what_cannot_be_encoded,
@@ -35,7 +36,6 @@ def show(given: Given) -> int:
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
     # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides
     from rubric_lint.report.show import SHOW_FORMATS, format_summary
     from rubric_lint.scoring.show.source import ShowRun
 
@@ -43,7 +43,7 @@ def show(given: Given) -> int:
     progress = Progress(sys.stderr, "reading")
     form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "full"}, "full")
     look = make_style(given.color, is_file=given.output is not None)
-    finder = given.finder(Overrides(force_exclude=given.force_exclude))
+    finder = given.finder()
     with open_report(given.output, progress, look) as write:
         report = SHOW_FORMATS[form](write, look)
 

@@ -3,8 +3,7 @@
 import gc
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, open_page, require_file_name
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command, open_page, require_file_name
 from rubric_lint.cli.output import (
     choose_by_ending,
     columns,
@@ -31,7 +31,7 @@ from rubric_lint.cli.score.options import (
     load,
     require_existing,
 )
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, read_chunks
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, point_to_known, visible
 from rubric_lint.model.suggest import suggest
@@ -59,71 +59,53 @@ def measure_agreement(
     labels: tuple[str, ...],
     reading: "ParseOptions",
     mapping: "Mapping[str, str]",
-) -> "AgreementReport | None":
-    """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
+) -> "AgreementReport":
+    """Compare results with labels as `rubric-score agree` does by default.
 
     `mapping` has for each field of the results the column that it has in their files.
+
+    Raises:
+        UserError: if a file cannot be read, or nothing can be compared.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all
-    from rubric_lint.assess.agreement.comparison import AgreementOptions
     from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.report.agreement import AgreementReport
 
     reader = RatingReader(rubrics, reading, mapping=mapping)
-    if not read_files(reader, results, labels, mapping):
-        return None
+    read_files(reader, results, labels, mapping)
     try:
         ratings = reader.join()
     except UnusableRatingsError as unusable:
         complain_of_records(reader, labels)
-        complain(f"--labels: {unusable}")
-        return None
-    plan = AgreementOptions(worst=ON_A_PAGE)
+        raise UserError(f"--labels: {unusable}") from None
+    plan = MeasureOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
-    return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
+    return AgreementReport(analyse_all(ratings, plan), (), reader.invalid, reader.left_out)
 
 
 def read_files(
     reader: "RatingReader",
     results: tuple[str, ...],
     labels: tuple[str, ...],
-    mapping: "Mapping[str, str] | None" = None,
-) -> bool:
-    """Read all files; return whether each could be read and has records."""
+    mapping: "Mapping[str, str]",
+) -> None:
+    """Read all files; raise UserError if one cannot be read or has no records."""
     from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
     from rubric_lint.scoring.records.streams import StreamOptions
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
-            label = "stdin" if name == STDIN else name
+            label = name_input(name)
             try:
                 side = HUMAN if are_labels else JUDGE
-                own = list_own_fields(mapping or {}, side, names)
-                asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
+                own = list_own_fields(mapping, side, names)
+                asked = StreamOptions(select_side(mapping, side), name, wanted=RequiredColumns(own=own))
                 found = reader.read(label, read_chunks(name), labels=are_labels, options=asked)
             except (OSError, ValueError) as fault:
-                complain(f"{label}: {explain_os_error(name, fault)}")
-                return False
+                raise UserError(f"{label}: {explain_os_error(name, fault)}") from None
             if not found:
-                complain(f"{label}: no records found")
-                return False
-    return True
-
-
-def read_chunks(name: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, or of stdin.
-
-    Raises:
-        OSError: if it cannot be read.
-        ValueError: if stdin is closed.
-    """
-    from rubric_lint.scoring.records.entries import CHUNK
-
-    if name == STDIN and sys.stdin is None:
-        raise ValueError("stdin is closed")
-    with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
-        while chunk := stream.read(CHUNK):
-            yield chunk
+                raise UserError(f"{label}: no records found")
 
 
 def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
@@ -191,14 +173,12 @@ def agree(given: Given) -> int:
         mapping=given.mapping,
     )
     with open_page(given.report, *inputs) as page:
-        if not read_files(reader, given.results, given.labels, given.mapping):
-            return Exit.USAGE
+        read_files(reader, given.results, given.labels, given.mapping)
         try:
             ratings = reader.join(given.raters, LabelSelection(given.chosen) if given.chosen else None)
         except UnusableRatingsError as unusable:
             complain_of_records(reader)
-            complain(str(unusable))
-            return Exit.USAGE
+            raise UserError(str(unusable)) from None
         report = _analyse(given, reader, ratings, conditions, has_page=page is not None)
         _write_report(given, report, page)
     if given.form != "json":
@@ -235,7 +215,7 @@ def _analyse(
         UserError: if --runs, --label-scale or --by does not fit the ratings.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all, find_breaches
-    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import read_line
 
@@ -245,12 +225,12 @@ def _analyse(
     check_runs(given.runs, ratings)
     check_people(given, ratings)
     line, by = read_line(given.fail_on), given.by or ""
-    plan = AgreementOptions(Fraction(str(given.target)), most, line, by, given.label_scales, given.runs, given.look)
+    plan = MeasureOptions(Fraction(str(given.target)), given.look, line, given.runs, by, given.label_scales, most)
     if given.by:
         check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
     agreements = analyse_all(ratings, plan)
     breaches = [breach for condition in conditions for breach in find_breaches(agreements, condition)]
-    return AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
+    return AgreementReport(agreements, breaches, reader.invalid, reader.left_out)
 
 
 def _write_report(given: Given, report: "AgreementReport", page: TextIO | None) -> None:
@@ -265,7 +245,7 @@ def _write_report(given: Given, report: "AgreementReport", page: TextIO | None) 
     if page:
         from rubric_lint.report.html import render_agreement
 
-        names = ["stdin" if name == STDIN else Path(name).name for name in [*given.results, *given.labels]]
+        names = [Path(name_input(name)).name for name in [*given.results, *given.labels]]
         page.write(render_agreement(report, f"{Path(given.rubric).name}: {', '.join(names)}"))
 
 

@@ -4,20 +4,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.cli.options import Given
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.score.options import load
-from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.opening import read_chunks
 from rubric_lint.model.messages import UserError, shorten, visible
 from rubric_lint.model.suggest import suggest
 from rubric_lint.scoring.flat import is_judged
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
-from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, OUTPUT_FIELDS, RECORDS, fold_column, select_side
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
@@ -99,12 +97,11 @@ def _are_judged(records: Sequence[Mapping[str, Any]], rubrics: Mapping[str, Scor
 
 def _read(file: str, mapping: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the first records of a file; none if they cannot be read, which the command has said."""
-    with open_stream(file) as stream:
-        entries = read_entries(iter(partial(stream.read, CHUNK), b""), StreamOptions(mapping, file))
-        try:
-            return [decode_entry(content) for _, content in islice(entries, _LOOKED_AT)]
-        except OutputError:
-            return []
+    entries = read_entries(read_chunks(file), StreamOptions(mapping, file))
+    try:
+        return [decode_entry(content) for _, content in islice(entries, _LOOKED_AT)]
+    except OutputError:
+        return []
 
 
 @dataclass
@@ -171,11 +168,10 @@ def _map(
 def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]) -> bool:
     from rubric_lint.judge.answers import AnswersError, check_answers
 
-    with open_stream(file) as stream:
-        try:
-            check_answers(iter(partial(stream.read, CHUNK), b""), rubrics, mapping, name=file)
-        except AnswersError:
-            return False
+    try:
+        check_answers(read_chunks(file), rubrics, mapping, name=file)
+    except AnswersError:
+        return False
     return True
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
+from rubric_lint.cli.given import Given, repeat_command
+from rubric_lint.cli.options import JUDGING, command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -118,10 +119,9 @@ class JudgeWork(NamedTuple):
     def open_answers(self, opened: ExitStack) -> AnswersFile:
         """Return the answers to judge, in a file that `opened` closes."""
         if self.made is not None:
-            return AnswersFile(BytesIO(self.made), self.rubrics)
-        return AnswersFile(
-            opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.mapping, self.given.answers
-        )
+            return AnswersFile(BytesIO(self.made), self.rubrics, label=self.given.answers)
+        stream = opened.enter_context(hold(self.given.answers))
+        return AnswersFile(stream, self.rubrics, self.given.mapping, self.given.answers)
 
 
 def open_account(given: Given, access: ModelAccess) -> Account:
@@ -198,16 +198,14 @@ def _prepare(
     work: JudgeWork, batch: BatchOptions | None, reading: Progress, opened: ExitStack
 ) -> tuple[AnswersFile, Panel | BatchOptions, Journal, int]:
     """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
-    from rubric_lint.judge.answers import AnswersError
     from rubric_lint.judge.journal import Journal, StaleError, check_journal
 
-    given, output = work.given, work.output
-    answers = given.answers
+    output = work.output
     try:
         if work.is_again:
             journal = opened.enter_context(Journal(output))
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
-            source = AnswersFile(BytesIO(lines), work.rubrics)
+            source = AnswersFile(BytesIO(lines), work.rubrics, label=work.given.answers)
             total = source.check(reserved=frozenset()) if lines else 0
             panel = batch or work.access.connect(work.account)
         else:
@@ -219,8 +217,6 @@ def _prepare(
             journal = opened.enter_context(Journal(output))
         earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
         journal.invalid.difference_update(earlier.others)  # they are not of this run
-    except AnswersError as wrong:
-        raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
     except ImportError:
         raise UserError(f"judging {format_need('judge')}") from None
     except StaleError as wrong:

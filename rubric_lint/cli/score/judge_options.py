@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.options import STDIN, require_file_name
+from rubric_lint.cli.options import require_file_name
 from rubric_lint.lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
-from rubric_lint.lint.project.opening import open_stream
-from rubric_lint.model.messages import join_words
+from rubric_lint.lint.project.opening import STDIN, name_input, open_input
+from rubric_lint.model.messages import UserError, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -428,7 +428,10 @@ def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
 
 
 class AnswersFile:
-    """The answers in a file, to be read several times; its name says of which kind it is if its first line does not."""
+    """The answers in a file, to be read several times; its name says of which kind it is if its first line does not.
+
+    `label` is what messages call it, if it has no name.
+    """
 
     def __init__(
         self,
@@ -436,6 +439,7 @@ class AnswersFile:
         rubrics: Mapping[str, ScoringRubric],
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
+        label: str = "",
     ) -> None:
         from rubric_lint.scoring.records.mapping import select_side
 
@@ -443,6 +447,7 @@ class AnswersFile:
         self._rubrics = rubrics
         self._mapping = select_side(mapping, "")
         self._name = name
+        self._label = name_input(label or name)
 
     def count_bytes(self) -> int:
         """Return the size of the file."""
@@ -452,11 +457,14 @@ class AnswersFile:
         """Read all answers as `check_answers` does and return their number; `progress` shows how far.
 
         Raises:
-            AnswersError: when one is not valid.
+            UserError: when one is not valid.
         """
-        from rubric_lint.judge.answers import check_answers
+        from rubric_lint.judge.answers import AnswersError, check_answers
 
-        return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name, **how)
+        try:
+            return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name, **how)
+        except AnswersError as wrong:
+            raise UserError(*(f"{self._label}: {fault}" for fault in wrong.faults)) from None
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""
@@ -482,7 +490,7 @@ def hold(answers: str) -> Iterator[BinaryIO]:
     """
     if answers == STDIN and sys.stdin is None:
         raise click.UsageError("stdin is closed")
-    with nullcontext(sys.stdin.buffer) if answers == STDIN else open_stream(answers) as stream:
+    with open_input(answers) as stream:
         if answers != STDIN and stream.seekable():
             yield stream
             return

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import repeat_command
+from rubric_lint.cli.given import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
 from rubric_lint.judge.account import Account, LimitedRun, RunLimit
 from rubric_lint.judge.answers import Answer

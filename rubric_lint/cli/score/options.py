@@ -1,6 +1,5 @@
 """Load the RUBRIC argument of commands that score, and read the options of scoring."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.options import STDIN, Given
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.cli.given import Given
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_input
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.messages import UserError, join_words, list_scores, point_to_known, visible
 
@@ -255,13 +254,10 @@ def require_readable(outputs: Sequence[str]) -> None:
     """
     faults = []
     for name in outputs:
-        if name == STDIN:
-            faults += ["stdin is closed"] if sys.stdin is None else []
-            continue
         try:
-            with open_stream(name):
+            with open_input(name):
                 pass
         except (OSError, ValueError) as fault:
-            faults.append(f"{name}: {explain_os_error(name, fault)}")
+            faults.append(str(fault) if name == STDIN else f"{name}: {explain_os_error(name, fault)}")
     if faults:
         raise UserError(*faults)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext, redirect_stdout
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output, require_rubric
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import READ_NOW, command, open_output, require_rubric
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.lint.project.opening import LIMIT, open_stream
-from rubric_lint.lint.run.console import complain
+from rubric_lint.lint.project.opening import LIMIT, open_input
 from rubric_lint.model.messages import visible, visible_json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_text(value: str) -> str:
         if first is not meta[READ_NOW]:
             raise click.BadParameter(f"{first.opts[0]} already reads stdin")
     try:
-        with nullcontext(sys.stdin.buffer) if value == "@-" else open_stream(value[1:]) as stream:
+        with open_input(value[1:]) as stream:
             data = stream.read(LIMIT + 1)
         if len(data) > LIMIT:
             raise click.BadParameter(f"{value[1:]}: is larger than the limit of {LIMIT / 1e6:.0f} MB")
@@ -179,7 +179,6 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     Raises:
         click.UsageError: if the order of the criteria depends on a model that is not named.
     """
-    from rubric_lint.judge.answers import AnswersError
     from rubric_lint.judge.asking import JudgeOptions, list_requests
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.journal import encode
@@ -194,12 +193,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     out = sys.stdout.buffer
     with hold(answers) as stream:
         source = AnswersFile(stream, rubrics, given.mapping, given.answers)
-        try:
-            source.check()
-        except AnswersError as wrong:
-            for fault in wrong.faults:
-                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
-            return Exit.USAGE
+        source.check()
         for answer in source.read():
             named = {"id": answer.record["id"], "rubric": answer.rubric.name}
             for request in list_requests(answer, [call], plan):

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
+from rubric_lint.cli.given import Given, repeat_command
+from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.opening import STDIN, name_input, open_input, read_chunks
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
 from rubric_lint.model.suggest import format_need
 from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
-from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
 from rubric_lint.scoring.records.parse_options import ParseOptions
@@ -43,11 +43,6 @@ _INCOMPLETE = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files t
 
 _MOST_REASONS = 5
 """How many reasons why records are not compared a run with --quiet warns of."""
-
-
-def label(name: str) -> str:
-    """Return the name of a file in messages."""
-    return "stdin" if name == STDIN else name
 
 
 def score_files(
@@ -81,11 +76,12 @@ def score_files(
 
     writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
+    observer = page or other
     scoring = ScoringRun(
         rubrics,
         writer.add,
         progress,
-        page or other,
+        observer.add if observer else None,
         several=len(outputs) > 1,
         reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
         mapping=select_side(given.mapping, JUDGE),
@@ -124,7 +120,7 @@ def score_files(
 
 def _write_title(given: Given, code: Exit) -> str:
     first, *others = given.outputs
-    name = label(first) if first == STDIN else Path(first).name
+    name = Path(name_input(first)).name
     if others:
         name += f" and {len(others)} more"
     return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
@@ -148,7 +144,7 @@ def _write_comparison(
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
     from rubric_lint.report.changes import format_comparison
 
-    name, warnings = label(given.compare), [*other.warnings()]
+    name, warnings = name_input(given.compare), [*other.warnings()]
     if given.quiet and not write:
         warnings += other.format_left_out(_MOST_REASONS)
     else:
@@ -173,21 +169,21 @@ def _score_streams(scoring: ScoringRun, outputs: tuple[str, ...], progress: Prog
     code = Exit.CLEAN
     for name in outputs:
         try:
-            with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
+            with open_input(name) as stream:
                 entries = scoring.run(name, stream)
         except KeyboardInterrupt:
             progress.clear()
             place = f"line {scoring.line}" if scoring.line else "the beginning"
-            complain(f"interrupted at {place} of {label(name)}, after {scoring.totals}; the rest was not scored")
+            complain(f"interrupted at {place} of {name_input(name)}, after {scoring.totals}; the rest was not scored")
             return Exit.INTERRUPTED
         except InputError as fault:
             progress.clear()
-            complain(f"{label(name)}: {fault}")
+            complain(f"{name_input(name)}: {fault}")
             code = Exit.USAGE
             continue
         progress.clear()
         if not entries:
-            complain(f"{label(name)}: no outputs found")
+            complain(f"{name_input(name)}: no outputs found")
             code = Exit.USAGE
     return code
 
@@ -288,9 +284,9 @@ class ReportInputs(NamedTuple):
     page: "HtmlReport | None"
 
 
-def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs | None:
-    """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
-    from rubric_lint.cli.score.agree import measure_agreement, read_chunks
+def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs:
+    """Read the other run and the labels before the first output; raise UserError if one is unusable."""
+    from rubric_lint.cli.score.agree import measure_agreement
     from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.report.page_answers import RecordTexts
 
@@ -306,16 +302,13 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
         if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
-            complain(f"--compare: {label(compare)}: no outputs found")
-            return None
-        extras = extras._replace(other=label(compare) if compare == STDIN else Path(compare).name)
+            raise UserError(f"--compare: {name_input(compare)}: no outputs found")
+        extras = extras._replace(other=Path(name_input(compare)).name)
     if labels:
         results = given.outputs
         if compare and other and other.is_by_our_rubrics:
             results = (*results, compare)
         agreement = measure_agreement(rubrics, results, labels, reading, given.mapping)
-        if agreement is None:
-            return None
         extras = extras._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
     return ReportInputs(other, extras, page)
@@ -336,7 +329,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "AssessmentReport | str":
     """Assess the rubrics by these judge outputs as `rubric-lint assess` does, or return why that is not possible."""
-    from rubric_lint.assess.assess import AssessOptions
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.cli.lint.assessing import LintedFile
     from rubric_lint.report import assessment, trust
 
@@ -347,7 +340,7 @@ def assess_outputs(given: Given) -> "AssessmentReport | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = LintedFile(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
+        found = linted.assess(outputs, given.labels, MeasureOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
@@ -379,8 +372,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:
         raise UserError(f"--engine ray {format_need('ray')}") from None
-    except RubricError as fault:
-        raise UserError(str(fault)) from None
     totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
-from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command
 from rubric_lint.cli.score.options import check_reading, find_files, load, require_readable
 from rubric_lint.lint.project.inputs import OF_ENGINE
 from rubric_lint.model.messages import UserError
@@ -70,8 +71,6 @@ def score(given: Given) -> int:
     extras = None
     if given.report or given.compare:
         extras = run.prepare_extras(rubrics, given)
-        if extras is None:
-            return Exit.USAGE
     if extras and given.report:
         assessed = run.assess_outputs(given) if all(map(_is_default, _NOT_FOR_ASSESS)) else _NOT_ASSESSED
         extras = extras._replace(content=extras.content._replace(assessed=assessed))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import DefaultGroup, Exit
-from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import JUDGING, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import (
     choose_format,
@@ -21,7 +22,7 @@ from rubric_lint.cli.output import (
 )
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
-from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_first, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest
     from rubric_lint.assess.rubric_tests.starting import RecordedResult, StarterTests
     from rubric_lint.lint.run.batch import FileOutcome
-    from rubric_lint.lint.run.linting import Find
     from rubric_lint.lint.run.summary import Summary
 
 
@@ -283,12 +283,12 @@ def run_tests(given: Given) -> int:
     requested = [name for name, is_requested in figures.items() if is_requested]
     code = Exit.CLEAN
 
-    def run(finder: SettingsFinder, find: "Find" = find_tests) -> "Summary":
+    def run(finder: SettingsFinder) -> "Summary":
         runner = Runner(finder)
         with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
             lint = protect_rubrics(given.output, lambda files: _run_all(runner, files, requested))
-            engine = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
+            engine = LintRun(reporter, progress, find=find_tests, lint=lint, undone="the rest was not checked")
             summary = engine.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, requested)))
             reporter.end(summary)
@@ -298,11 +298,9 @@ def run_tests(given: Given) -> int:
                 complain(line)
         return summary
 
-    overrides = Overrides(force_exclude=given.force_exclude)
     if given.watch:
-        files = {"find": find_tests, "needs": lambda name, _finder: find_needed(name)}
-        return watch_files(given.paths, run, progress, overrides, config=given.config, isolated=given.isolated, **files)
-    finder = given.finder(overrides)
+        return watch_files(given, run, progress, find=find_tests, needs=lambda name, _finder: find_needed(name))
+    finder = given.finder()
     if given.record:
         code = record_outputs(find_tests(given.paths, finder), Runner(finder), given)
     summary = run(finder)

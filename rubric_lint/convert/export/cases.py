@@ -254,16 +254,17 @@ _ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expecte
 _CHECK, _SET = "\0check", "\0set"
 
 
-def _find_assertions(rubric: Rubric) -> Iterator[Path]:
-    """Find the paths of a rubric, and of the assertion that holds it; of its entries, if other parts share its list."""
+def _list_places(rubric: Rubric) -> list[Path]:
+    """Return the path of a rubric; those of its entries, if other parts share its list."""
     view = rubric.view
-    if view and view.around:
-        yield from (view.place(entry.path) for entry in rubric.entries)
-        return
-    path = view.path if view else rubric.path
-    yield path
-    evaluator = find_evaluator(path)
-    if evaluator:
+    return [view.place(entry.path) for entry in rubric.entries] if view and view.around else [rubric.path]
+
+
+def _find_assertions(rubric: Rubric) -> Iterator[Path]:
+    """Find the paths of a rubric, and of the assertion that holds it alone."""
+    yield from _list_places(rubric)
+    evaluator = find_evaluator(rubric.path)
+    if evaluator and not (rubric.view and rubric.view.around):
         yield evaluator
 
 
@@ -398,10 +399,7 @@ def _find_texts(part: PlacedValue, used: Collection[Path]) -> set[str]:
 def _find_used(member: FileRubric) -> Iterator[Path]:
     """Find the paths of what is written or reported otherwise: each field of a source is one of both by its schema."""
     rubric, view = member.rubric, member.rubric.view
-    if view and view.around:  # the list holds more than the rubric
-        yield from (view.place(entry.path) for entry in rubric.entries)
-    else:
-        yield rubric.path
+    yield from _list_places(rubric)
     yield from (field.path for field in (member.source.fields if member.source else ()))
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
@@ -443,12 +441,11 @@ VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 def is_messages(value: Any) -> bool:
     """Return whether a value is a list of messages of texts."""
     items = value if isinstance(value, list) else []
-    return bool(items) and all(map(_is_message, items))
-
-
-def _is_message(item: Any) -> bool:
-    is_message = isinstance(item, dict) and item.keys() == {"role", "content"}
-    return is_message and all(isinstance(text, str) for text in item.values())
+    for item in items:
+        is_message = isinstance(item, dict) and item.keys() == {"role", "content"}
+        if not is_message or not all(isinstance(text, str) for text in item.values()):
+            return False
+    return bool(items)
 
 
 def has_variable(value: Any) -> bool:

@@ -176,43 +176,38 @@ def _check_meaning(name: str, rubric: Rubric) -> None:
             raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
 
 
-def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) -> tuple[Rubric, list[Loss]]:
+def make_sound(name: str, rubric: Rubric, target: ExportTarget) -> tuple[Rubric, list[Loss]]:
     """Return a rubric as a target can have it, without the criteria that this cannot count, and these as losses.
-
-    Without a target, it is what version 2 of our format can have.
 
     Raises:
         ExportError: if it contradicts itself, so that it has no single meaning, or says what the target cannot have.
     """
     _check_meaning(name, rubric)
-    if target and target.has_version_3:
+    if target.has_version_3:
         return rubric, []
-    keeps_all = target is not None and target.keeps_all
-    title = target.title if target else "version 2"
-    has_penalties = keeps_all or (target is not None and target.has_penalties)
-    for place, what in _find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties):
-        message = f"{what}: {title} has no field for it, and verdicts would change"
+    for place, what in _find_unsayable(rubric, target):
+        message = f"{what}: {target.title} has no field for it, and verdicts would change"
         raise TargetError(name, place, message, is_in_document=True)
-    if rubric.span != (LOWEST, HIGHEST) and not keeps_all:
+    if rubric.span != (LOWEST, HIGHEST) and not target.keeps_all:
         lowest, highest = rubric.span
         system = rubric.view.dialect.title if rubric.view else "it"
         message = f"its bands go from {lowest} to {highest}, and {system} makes {lowest} worth 0 and {highest} worth 1"
         raise TargetError(name, rubric.path, f"{message}; elsewhere scores are divided by {HIGHEST}")
-    joins = target is not None and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes
+    joins = Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes
     entries = [_describe_between(entry, joins=joins) for entry in _flatten(rubric)]
     if joins:
         entries = [_write_tenths(entry) for entry in entries]
     rubric = rubric._replace(entries=tuple(entries))
-    if rubric.is_mixed and not (target and target.mixes):
-        message = f"it has criteria of several shapes, and in {title} a rubric has one"
+    if rubric.is_mixed and not target.mixes:
+        message = f"it has criteria of several shapes, and in {target.title} a rubric has one"
         raise TargetError(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.levels is not None:
-            _check_levels(name, criterion, keeps_all=keeps_all)
+            _check_levels(name, criterion, target)
     rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
-    if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
-        lost = [criterion for criterion in rubric.criteria if _is_lost(criterion, has_penalties=has_penalties)]
+    if not target.keeps_all and rubric.shape is not Shape.HOLISTIC:  # there, an answer gains by meeting a criterion
+        lost = [criterion for criterion in rubric.criteria if _is_lost(criterion, target)]
     if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
     left_out = {criterion.path for criterion in lost}
@@ -230,15 +225,15 @@ def _flatten(rubric: Rubric) -> Iterable[Criterion]:
     return (entry._replace(weight=weight) for entry, weight in zip(rubric.entries, weights, strict=True))
 
 
-def _is_lost(criterion: Criterion, *, has_penalties: bool) -> bool:
+def _is_lost(criterion: Criterion, target: ExportTarget) -> bool:
     weight = criterion.weight
-    return weight is None or criterion.is_negated or (weight < 0 and not has_penalties)
+    return weight is None or criterion.is_negated or (weight < 0 and not target.has_penalties)
 
 
-def _find_unsayable(rubric: Rubric, *, keeps_all: bool, has_penalties: bool) -> Iterator[tuple[Path, str]]:
+def _find_unsayable(rubric: Rubric, target: ExportTarget) -> Iterator[tuple[Path, str]]:
     """Find what only version 3 can say and without which a verdict would change: its places in the document, and what.
 
-    With `has_penalties`, the target has weights below 0; with `keeps_all`, negation and other scales of bands too.
+    A target that keeps all has negation and other scales of bands too.
     """
     view = rubric.view
     if view is None or rubric.dialect:
@@ -249,14 +244,16 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool, has_penalties: bool) -> 
         place = view.place(criterion.path)
         if criterion.applies_if:
             yield (*place, "applies_if"), f"the condition of `{criterion.id}`"
-        if criterion.weight is not None and criterion.weight < 0 and (view.tree or not has_penalties):
+        if criterion.weight is not None and criterion.weight < 0 and (view.tree or not target.has_penalties):
             yield (*place, "weight"), f"the weight {criterion.weight} of `{criterion.id}`"
-        if criterion.is_negated and not keeps_all:
+        if criterion.is_negated and not target.keeps_all:
             what = "the critical failure" if criterion.is_failure else "that a no is better in"
             yield place, f"{what} `{criterion.id}`"
-        scale = _find_scale(criterion, keeps_all=keeps_all)
-        if scale:
-            yield place, scale
+        if any(isinstance(level.number, Hundredth) for level in criterion.levels or ()):
+            yield place, f"the scale of `{criterion.id}`, which takes hundredths"
+        worst, best = criterion.scale.ends if criterion.scale else (LOWEST, HIGHEST)
+        if (worst, best) != (LOWEST, HIGHEST) and not (target.keeps_all and worst < best):
+            yield place, f"the scale of `{criterion.id}`, with bands from {worst} to {best}"
 
 
 def _find_in_groups(tree: Group) -> Iterator[tuple[Path, str]]:
@@ -267,15 +264,6 @@ def _find_in_groups(tree: Group) -> Iterator[tuple[Path, str]]:
             yield (*group.path, "required_min_score"), f"the gate of the group `{group.id}`"
         if group.weight <= 0:
             yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
-
-
-def _find_scale(criterion: Criterion, *, keeps_all: bool) -> str:
-    """Return the scale of a criterion in words, if no target has it, or only those that keep all; else nothing."""
-    if any(isinstance(level.number, Hundredth) for level in criterion.levels or ()):
-        return f"the scale of `{criterion.id}`, which takes hundredths"
-    worst, best = criterion.scale.ends if criterion.scale else (LOWEST, HIGHEST)
-    is_usual = (worst, best) == (LOWEST, HIGHEST) or (keeps_all and worst < best)
-    return "" if is_usual else f"the scale of `{criterion.id}`, with bands from {worst} to {best}"
 
 
 def _write_tenths(criterion: Criterion) -> Criterion:
@@ -367,7 +355,7 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
         covered.update(band.scores)
 
 
-def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
+def _check_levels(name: str, criterion: Criterion, target: ExportTarget) -> None:
     """Raise ExportError if a level has no text, lower levels are better, or the lowest level is worth something."""
     if any(level.outcome is None for level in criterion.levels or ()):
         reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
@@ -377,7 +365,7 @@ def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
     if worst > best:
         message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
         raise ExportError(name, criterion.path, message)
-    if (worst, best) != (min(numbers), max(numbers)) and not keeps_all:
+    if (worst, best) != (min(numbers), max(numbers)) and not target.keeps_all:
         message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {best} points"
         raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
 

@@ -70,6 +70,7 @@ INSPECT = ExportTarget(
     _write_inspect,
     is_single=True,
     keeps_all=True,
+    has_penalties=True,
     mixes=True,
     shows=frozenset({"id"}),
     keeps={"pass", "borderline"},

@@ -401,7 +401,7 @@ class _SuiteConverter:
             except _LostError as lost:
                 is_reported = name == "prompts" and (self.target == AGENTV_4 or self.shows_texts)  # case by case
                 if not is_reported:
-                    self.report_loss(part, lost if str(lost) else "")
+                    self.report_loss(part, lost)
         for part in self.suite.others:
             self._keep(written, part.path, part)
         return written

@@ -3,7 +3,7 @@
 Which fields the judge sees and which targets write them is said by the schemas.
 """
 
-import math
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -157,14 +157,6 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     return variables.get("input") if isinstance(variables, dict) else None
 
 
-def _find_uncarried(fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
-    """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages."""
-    for written in fields:
-        if written.carried is not None and target not in written.carried and not written.is_implied:
-            audience = ", which the judge sees" if written.is_shown else ""
-            yield written.path, f"`{written.path[-1]}`{audience}: {title} has no field for it"
-
-
 def _is_label(written: FormatField, rubric: Rubric, label: str) -> bool:
     """Return whether a field is the name of the evaluator that tells a rubric from the others of its case."""
     is_own = written.path[-1] in {"name", "id"} and written.path[:-1] == find_holder(rubric)
@@ -288,21 +280,14 @@ class ExportSource(NamedTuple):
 Sources = Mapping[str, ExportSource]
 """The sources of rubrics, by name."""
 
-NOWHERE: Sources = {}
-
 
 def is_plain(value: Any) -> bool:
-    """Return whether every format can express a value."""
-    match value:
-        case None | str() | bool() | int():
-            return True
-        case float():
-            return math.isfinite(value)
-        case list():
-            return all(map(is_plain, value))
-        case dict():
-            return all(map(is_plain, value.values()))
-    return False
+    """Return whether every format can express a value, as none has dates and some have no infinite numbers."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 class Loss(NamedTuple):
@@ -361,11 +346,13 @@ def find_mark(rubric: Rubric) -> Path | None:
     view = rubric.view
     if view is None or view.threshold is None or view.threshold != rubric.thresholds.pass_at:
         return None
-    return view.threshold_path or _find_beside_mark(view, rubric)
+    return _find_threshold(view, rubric)
 
 
-def _find_beside_mark(view: View, rubric: Rubric) -> Path | None:
-    """Return the place of the `threshold` beside a rubric; None if there is none."""
+def _find_threshold(view: View, rubric: Rubric) -> Path | None:
+    """Return the place of the threshold of a rubric, which may be beside it; None if there is none."""
+    if view.threshold_path:
+        return view.threshold_path
     holder = find_holder(rubric) or rubric.path[:-1]
     value = view.document.value(holder)
     return (*holder, "threshold") if isinstance(value, dict) and "threshold" in value else None
@@ -378,8 +365,8 @@ class ExportTarget:
     `shapes` are those that it has, and `limit` says why it has no others. With `is_single`, a file holds one rubric.
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
-    rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
-    or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. With
+    rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that are
+    negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. With
     `has_penalties`, it has weights below 0. With `mixes`, a rubric may have criteria of several shapes. With
     `keeps_comments`, it has those of criteria. `keeps` are the thresholds that its files hold.
     With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
@@ -407,13 +394,13 @@ class ExportTarget:
     weights: str = ""
     gates: str = ""
 
-    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE, suite: ConvertedSuite | None = None) -> Export:
+    def write(self, rubrics: Rubrics, sources: Sources | None = None, suite: ConvertedSuite | None = None) -> Export:
         """Write rubrics and, if they come from files, what their sources and their suite say.
 
         Raises:
             ExportError: if the meaning of a rubric would change.
         """
-        context = ExportContext(self, rubrics, sources, suite)
+        context = ExportContext(self, rubrics, sources or {}, suite)
         if self.is_single and len(rubrics) > 1:
             name, rubric = list(rubrics.items())[1]
             message = f"{self.title} reads one rubric per file; choose one with --rubric"
@@ -427,8 +414,7 @@ class ExportTarget:
         content = self.writer(context)
         reported = {loss[:2] for loss in context.losses}
         for name, rubric in rubrics.items():
-            fields = self._find_unwritten(name, rubric, context)
-            for path, message in _find_uncarried(fields, self.name, self.title):
+            for path, message in self._find_unwritten(name, rubric, context):
                 if (name, path) not in reported:
                     context.losses.append(Loss(name, path, message))
             for path, message in _find_templates(rubric, self.title):
@@ -447,28 +433,28 @@ class ExportTarget:
                 message = f"{reason}; a rubric is never converted to a different shape"
                 raise TargetError(name, entry.path if span else rubric.path, message)
 
-    def _find_unwritten(self, name: str, rubric: Rubric, context: "ExportContext") -> list[FormatField]:
-        """Return the fields of a rubric and beside it, but for its pass mark and what it is called, where written."""
+    def _find_unwritten(self, name: str, rubric: Rubric, context: "ExportContext") -> Iterator[tuple[Path, str]]:
+        """Find the fields of a rubric and beside it that are not written, by the schemas: the places, with messages.
+
+        Its pass mark, with the flag that makes it one, and what it is called may be written otherwise.
+        """
         source = context.source(name)
         is_named = self.names_rubrics and len(context.rubrics) > 1
-        marks = self._find_mark(rubric)
         heads: set[str] = set()
-        read: frozenset[Path] = frozenset()
+        read: set[Path] = set()
         if rubric.view and name in context.headed:
             heads = {rubric.view.name, rubric.view.task}
-            read = rubric.view.sources
-        unwritten = []
+            read.update(rubric.view.sources)
+        mark = find_mark(rubric) if self.writes_mark else None
+        if mark:
+            read |= {mark, (*mark[:-1], "required")}
         for found in source.fields:
+            is_carried = found.carried is None or self.name in found.carried or found.is_implied
             is_head = isinstance(found.value, str) and found.value in heads
             is_label = is_named and _is_label(found, rubric, source.label)
-            if found.path not in marks and found.path not in read and not is_head and not is_label:
-                unwritten.append(found)
-        return unwritten
-
-    def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
-        """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
-        mark = find_mark(rubric) if self.writes_mark else None
-        return (mark, (*mark[:-1], "required")) if mark else ()
+            if not (is_carried or is_head or is_label or found.path in read):
+                audience = ", which the judge sees" if found.is_shown else ""
+                yield found.path, f"`{found.path[-1]}`{audience}: {self.title} has no field for it"
 
     def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""
@@ -573,7 +559,7 @@ class ExportContext:
         rubric = self.rubrics[name]
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
         if rubric.view and rubric.view.threshold is not None and not is_of_suite:
-            place = rubric.view.threshold_path or _find_beside_mark(rubric.view, rubric) or rubric.path
+            place = _find_threshold(rubric.view, rubric) or rubric.path
             pass_at = f"{rubric.view.threshold}"
             is_rounded = len(pass_at.partition(".")[2]) >= MOST_DIGITS
             rounded = ", rounded down to what the same scores reach" if is_rounded else ""

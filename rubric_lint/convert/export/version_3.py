@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from rubric_lint.convert.export.entries import Data, as_entries, as_number, sort_levels, write_ranges
 from rubric_lint.convert.export.target import ExportError
-from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, Shape
+from rubric_lint.model.criterion import HIGHEST, LOWEST, ONE, SPAN, Criterion, Shape
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.scoring.grading import ScoringRubric
@@ -46,8 +46,9 @@ def needs_version_3(rubric: Rubric, *, has_mark: bool) -> bool:
         return True
     if any(level.outcome is None for criterion in rubric.criteria for level in criterion.levels or ()):
         return True
-    writers = map(_CriterionWriter.read, rubric.criteria)
-    return any(writer.is_negated or writer.weight < 0 or writer.is_own_scale for writer in writers)
+    if any(criterion.is_negated or (criterion.weight or 0) < 0 for criterion in rubric.criteria):
+        return True
+    return any(_CriterionWriter.read(criterion).is_own_scale for criterion in rubric.criteria)
 
 
 def is_written_in_version_3(rubric: Rubric) -> bool:
@@ -66,8 +67,6 @@ class _CriterionWriter:
 
     criterion: Criterion
     data: Data
-    weight: Decimal
-    gate: int | None
     ends: Ends | None
     levels: tuple[tuple[int, str | None, str], ...] = ()
     is_open: bool = True
@@ -76,14 +75,13 @@ class _CriterionWriter:
     @classmethod
     def read(cls, criterion: Criterion) -> "_CriterionWriter":
         """Read a criterion that is scored."""
-        weight = Decimal(1) if criterion.weight is None else criterion.weight
         data: Data = {"id": criterion.id}
         if criterion.outcome is not None:
             data["expected_outcome"] = criterion.outcome
-        if weight != 1:
-            data["weight"] = as_number(weight)
+        if criterion.weight is not None and criterion.weight != ONE:
+            data["weight"] = as_number(criterion.weight)
         if not criterion.levels:
-            return cls(criterion, data, weight, criterion.gate, None)
+            return cls(criterion, data, None)
         levels = [level for level in sort_levels(criterion) if level.number is not None]
         numbers = [level.number for level in levels if level.number is not None]
         lowest, highest = numbers[0], numbers[-1]
@@ -96,12 +94,7 @@ class _CriterionWriter:
                 described.append((number, None, level.name))
         is_open = numbers == list(range(min(ends), max(ends) + 1))
         is_ladder = ends == (lowest, highest) and len(described) == len(levels)
-        return cls(criterion, data, weight, criterion.gate, ends, tuple(described), is_open, is_ladder)
-
-    @property
-    def is_negated(self) -> bool:
-        """Whether an answer earns it by not meeting it."""
-        return self.criterion.is_negated
+        return cls(criterion, data, ends, tuple(described), is_open, is_ladder)
 
     @property
     def is_own_scale(self) -> bool:
@@ -132,12 +125,12 @@ class _CriterionWriter:
         if self.criterion.scale:
             return _BANDS
         worst, best = _YES_NO
-        return (best, worst) if self.is_negated else (worst, best)
+        return (best, worst) if self.criterion.is_negated else (worst, best)
 
     def write(self, number: int, scale: Ends | None, *, has_ladder: bool) -> Data | str:
         """Return the entry with this number below a node that has a scale, or one ladder for all."""
         data = dict(self.data)
-        is_stated = scale is not None or self.is_negated or self.is_own_scale
+        is_stated = scale is not None or self.criterion.is_negated or self.is_own_scale
         own = self._own_ends
         if is_stated and own != scale and not has_ladder:
             data["scale"] = list(own)
@@ -154,14 +147,14 @@ class _CriterionWriter:
 
     def _write_gate(self, *, has_scale: bool, has_levels: bool) -> Data:
         """Return the field of the gate; none if nothing can miss it."""
-        worst = LOWEST if self.ends is None else self.ends[0]
-        if self.gate is None or self.gate == worst:
+        gate, worst = self.criterion.gate, LOWEST if self.ends is None else self.ends[0]
+        if gate is None or gate == worst:
             return {}
         if self.ends is not None:
-            return {"required_min_level" if has_levels else "required_min_score": self.gate}
+            return {"required_min_level" if has_levels else "required_min_score": gate}
         if self.criterion.scale or not has_scale:
-            return {"required_min_score": self.gate}
-        return {"required_min_score": 0 if self.is_negated else 1}
+            return {"required_min_score": gate}
+        return {"required_min_score": 0 if self.criterion.is_negated else 1}
 
 
 _ORDER = (

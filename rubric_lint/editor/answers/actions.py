@@ -216,13 +216,14 @@ _REFUSALS = {
 
 async def answer_actions(documents: OpenDocuments, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Return the actions for the findings in a range."""
-    found = await documents.analysis(params.text_document.uri)
-    if found is None:
-        return None
     asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-    place, abilities = found.state.text.span(params.range), _read_abilities(documents)
-    make = make_actions(found, place, params.context.only, abilities, asked=asked)
-    return await documents.run(lambda: list(make) or None)
+    abilities = _read_abilities(documents)
+
+    def make(analysis: Analysis) -> list[types.CodeAction]:
+        place = analysis.state.text.span(params.range)
+        return list(make_actions(analysis, place, params.context.only, abilities, asked=asked))
+
+    return await documents.ask(params.text_document.uri, make) or None
 
 
 async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> types.CodeAction:

@@ -89,8 +89,7 @@ async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) 
     options = await documents.options_for(uri)
     if not CAN_RUN or not options.lenses:
         return None
-    found = await documents.analysis(uri)
-    return await documents.run(make_lenses, found) or None if found else None
+    return await documents.ask(uri, make_lenses) or None
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
@@ -117,7 +116,8 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     if not any(review.answers for review in analysis.reviews):
         return
     # The statistics take a while to load, and few projects name judge outputs.
-    from rubric_lint.assess.assess import AssessOptions, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.assess.assess import Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.assess.measure.decision import USUAL  # noqa: PLC0415
     from rubric_lint.report.trust import format_lack  # noqa: PLC0415
     from rubric_lint.scoring.loading import LoadedRubric  # noqa: PLC0415
 
@@ -125,7 +125,7 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     named = [LoadedRubric(review.rubric, located.rubric, located.document) for review, located in pairs]
     evidence = sort_findings(analysis.source, analysis.findings, named)
     for loaded, findings, review in zip(named, evidence, analysis.reviews, strict=True):
-        assessed = assess(loaded, findings, review, AssessOptions())
+        assessed = assess(loaded, findings, review, USUAL)
         for criterion in assessed.criteria if assessed.review.answers else ():
             lack = f": {format_lack(criterion, assessed)}" if criterion.standing is Standing.INCONCLUSIVE else ""
             start = types.Position(criterion.line - 1, 0)

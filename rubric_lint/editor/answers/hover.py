@@ -64,12 +64,12 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
 
 async def answer_hover(documents: OpenDocuments, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text at a position."""
-    found = await documents.analysis(params.text_document.uri)
-    if found is None:
-        return None
     effects = (await documents.options_for(params.text_document.uri)).score_hover
-    offset = found.state.text.offset(params.position)
-    return await documents.run(lambda: make_hover(found, offset, effects=effects))
+
+    def make(analysis: Analysis) -> types.Hover | None:
+        return make_hover(analysis, analysis.state.text.offset(params.position), effects=effects)
+
+    return await documents.ask(params.text_document.uri, make)
 
 
 _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -118,7 +118,7 @@ def _describe_in_suite(
     if not steps and rubric.entries and is_key:
         yield document.span(path, Part.KEY), format_rubric(rubric)
     for entry in rubric.entries:
-        head = _find_head(document, located.place(entry.path), path, offset, is_key=is_key)
+        head = _find_head(document, rubric.place(entry.path), path, offset, is_key=is_key)
         if head:
             is_holistic = rubric.shape is Shape.HOLISTIC
             yield head, format_rubric(rubric) if is_holistic else format_criterion(rubric, entry)

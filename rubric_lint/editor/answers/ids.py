@@ -18,14 +18,13 @@ from rubric_lint.assess.rubric_tests.reading import find_recordings, is_test_fil
 from rubric_lint.editor.answers.cards import read_reference
 from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.library import Library, LibraryFile, UnreadError
-from rubric_lint.editor.server.positions import replace_surrogates
 from rubric_lint.editor.server.workspace import identify, path_of
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.fix.new_findings import DataChange
 from rubric_lint.lint.fix.proof import find_proof_failure
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.messages import visible
+from rubric_lint.model.messages import visible, whole
 from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
@@ -81,33 +80,30 @@ def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedGroup:
-    """A group with an id of its own; `id` is its path of ids, with which those of what is in it begin."""
-
-    id: str
-    path: Path
-    borrows_id: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class IdOwner:
-    """A criterion or a group. `place` is the path of its id in the document, None if the id is not written there."""
+    """A criterion at `path`, or a group, whose id is a path of ids, with which those of what is in it begin.
+
+    `place` is the path of its id in the document, None if the id is not written there. `borrows_id`: it comes from an
+    alias or a merge key.
+    """
 
     reading: LibraryFile
     loaded: LoadedRubric
-    criterion: Criterion | NamedGroup
+    id: str
+    path: Path
     place: Path | None
+    borrows_id: bool = False
+    is_group: bool = False
 
     @property
     def prefix(self) -> str:
         """The ids of the groups around it, with which its id begins: `code/`."""
         written = "" if self.place is None else self.loaded.document.value(self.place)
-        return self.criterion.id[: len(self.criterion.id) - len(written)]
+        return self.id[: len(self.id) - len(written)]
 
     def owns(self, name: str) -> bool:
         """Return whether an id is its own, or that of something in it."""
-        own = self.criterion.id
-        return name == own or (isinstance(self.criterion, NamedGroup) and name.startswith(f"{own}/"))
+        return name == self.id or (self.is_group and name.startswith(f"{self.id}/"))
 
     @property
     def span(self) -> Span:
@@ -115,9 +111,7 @@ class IdOwner:
         document = self.loaded.document
         if self.place is not None:
             return inside_quotes(document, document.span(self.place))
-        rubric = self.loaded.rubric
-        path = rubric.place(self.criterion.path)
-        return document.span(path, Part.ENTRY)
+        return document.span(self.loaded.rubric.place(self.path), Part.ENTRY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +155,11 @@ def list_owners(reading: LibraryFile, *, claimed: bool = False) -> list[IdOwner]
     """Return all criteria and groups of a file. `claimed`: a test or a record says that it holds rubrics."""
     found: list[IdOwner] = []
     for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed)):
-        criteria = loaded.rubric.criteria
-        found += [IdOwner(reading, loaded, criterion, _find_place(loaded, criterion)) for criterion in criteria]
-        for group in loaded.rubric.groups:
-            place = (*group.path, "id")
-            if "id" in loaded.document.value(group.path):
-                found.append(IdOwner(reading, loaded, NamedGroup(group.id, group.path), place))
+        for criterion in loaded.rubric.criteria:
+            place = _find_place(loaded, criterion)
+            found.append(IdOwner(reading, loaded, criterion.id, criterion.path, place, criterion.borrows_id))
+        named = [group for group in loaded.rubric.groups if "id" in loaded.document.value(group.path)]
+        found += [IdOwner(reading, loaded, group.id, group.path, (*group.path, "id"), is_group=True) for group in named]
     return found
 
 
@@ -199,7 +192,7 @@ def find_owners(library: Library, reading: LibraryFile, offset: int) -> list[tup
                     owners = _find_tested(library, reading.path, document)
                 else:
                     owners = _find_judged(library, reading.path, use.record, use.id)
-                found += [(owner, span) for owner in owners if owner.criterion.id == use.id]
+                found += [(owner, span) for owner in owners if owner.id == use.id]
     return found
 
 
@@ -241,15 +234,15 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
             continue
         with suppress(UnreadError):
             for owner in list_owners(library.read(path)) if library.may_hold(path, name) else ():
-                if owner.criterion.id == name:
+                if owner.id == name:
                     meaning = hash_rubric(owner.reading, owner.loaded.name)
                     if belongs(record, owner.loaded, meaning, file, is_recorded=False):
                         found.append(owner)
     rubric_name = record.get("rubric")
     unique = {
-        (owner.reading.path, owner.loaded.name, owner.criterion.path): owner
+        (owner.reading.path, owner.loaded.name, owner.path): owner
         for owner in found
-        if owner.criterion.id == name and rubric_name in (None, owner.loaded.name)
+        if owner.id == name and rubric_name in (None, owner.loaded.name)
     }
     return list(unique.values())
 
@@ -293,7 +286,7 @@ def find_uses(library: Library, owner: IdOwner, also: str = "") -> IdUses:
 
 def _add_tests(uses: IdUses, library: Library, file: str, owner: IdOwner) -> list[str]:
     """Add the uses in a file of tests, or raise UnreadError; return its files with records if it tests the rubric."""
-    name = owner.criterion.id
+    name = owner.id
     needed: list[str] = []
     is_used = library.may_hold(file, name)
     if not is_used and not library.may_hold(file, os.path.basename(owner.reading.path)):
@@ -321,7 +314,7 @@ def _add_records(
     uses: IdUses, library: Library, file: str, owner: IdOwner, meaning: str, *, is_recorded: bool | None
 ) -> None:
     """Add the uses in a file of records; see `belongs`."""
-    name = owner.criterion.id
+    name = owner.id
     with suppress(UnreadError):
         if not file.lower().endswith((".json", ".jsonl")) or not library.may_hold(file, name):
             return
@@ -341,36 +334,29 @@ _Changes = dict[str, tuple[LibraryFile, dict[Document, list[_Intent]]]]
 """The intents by file, and in a file by document."""
 
 
-@dataclass(frozen=True, slots=True)
-class RenameEdits:
-    """The edits of a rename, and the files of judge outputs that have the old id."""
-
-    files: list[types.TextDocumentEdit]
-    recordings: list[str]
-
-
-def rename(library: Library, owner: IdOwner, name: str) -> RenameEdits:
+def rename(library: Library, owner: IdOwner, name: str) -> tuple[list[types.TextDocumentEdit], list[str]]:
     """Give a criterion or a group another id in its rubric and in the tests of that.
 
-    Judge outputs stay as they were recorded. An id in a group may begin with that of the group.
+    Judge outputs stay as they were recorded: return the edits, and the files of judge outputs that have the old id. An
+    id in a group may begin with that of the group.
 
     Raises:
         RequestRefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
     """
-    reading, old = owner.reading, owner.criterion.id
+    reading, old = owner.reading, owner.id
     if not name.strip() or name != name.strip():
         raise RequestRefusedError("an id cannot be empty, or begin or end with a space")
-    if replace_surrogates(name) != name:
+    if whole(name) != name:
         raise RequestRefusedError("an id cannot contain half a surrogate pair")
     name = name.removeprefix(owner.prefix)
-    whole = owner.prefix + name
-    if whole == old:
-        return RenameEdits([], [])
+    new = owner.prefix + name
+    if new == old:
+        return [], []
     for other in list_owners(reading):
-        is_beside = other.loaded.name == owner.loaded.name and other.criterion.path != owner.criterion.path
-        if is_beside and other.criterion.id in (whole, old):
+        is_beside = other.loaded.name == owner.loaded.name and other.path != owner.path
+        if is_beside and other.id in (new, old):
             place = reading.name_line(other.span.start)
-            raise RequestRefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
+            raise RequestRefusedError(f"the criterion at {place} has the id `{other.id}`")
     uses = find_uses(library, owner)
     if uses.obstacles:
         raise RequestRefusedError("; ".join(uses.obstacles[:3]))
@@ -379,7 +365,7 @@ def rename(library: Library, owner: IdOwner, name: str) -> RenameEdits:
     _refuse_new_findings(reading, _rewrite(reading, changes[reading.path][1])[0])
     for use in uses.found:
         if use.record is None:
-            _add(changes, use.reading, use.document, _change_use(use, whole + use.id[len(old) :]))
+            _add(changes, use.reading, use.document, _change_use(use, new + use.id[len(old) :]))
     files = [
         types.TextDocumentEdit(
             types.OptionalVersionedTextDocumentIdentifier(changed.uri, changed.version),
@@ -387,7 +373,7 @@ def rename(library: Library, owner: IdOwner, name: str) -> RenameEdits:
         )
         for changed, documents in changes.values()
     ]
-    return RenameEdits(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
+    return files, sorted({use.reading.path for use in uses.found if use.record is not None})
 
 
 def _refuse_new_findings(reading: LibraryFile, new: str) -> None:
@@ -464,7 +450,7 @@ class _IdAtCursor:
         if owner.place is None:
             raise RequestRefusedError(f"the criterion at {line} has no `id` of its own; give it one first")
         same_place = [other for other in list_owners(reading) if other.place and other.span == owner.span]
-        if owner.criterion.borrows_id or len(same_place) > 1 or owner.loaded.document.is_shared(owner.place):
+        if owner.borrows_id or len(same_place) > 1 or owner.loaded.document.is_shared(owner.place):
             raise RequestRefusedError(f"the id at {line} is shared by an anchor or alias")
         return owner
 
@@ -545,7 +531,7 @@ def answer_highlights(found: _IdAtCursor, _params: Any) -> list[types.DocumentHi
             spans[owner.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
             for use in _list_uses(reading, document, is_test=reading.settings.is_test_file):
-                if use.id == owner.criterion.id:
+                if use.id == owner.id:
                     spans.setdefault(use.span, types.DocumentHighlightKind.Read)
     return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
@@ -555,27 +541,28 @@ def prepare_rename(found: _IdAtCursor, _params: Any) -> types.PrepareRenamePlace
     """Return the id to rename, and its place."""
     owner, span = found.choose(), found.owners[0][1]
     is_use = (owner.reading.path, owner.span) != (found.reading.path, span)
-    written = owner.criterion.id if is_use else owner.criterion.id.removeprefix(owner.prefix)
+    written = owner.id if is_use else owner.id.removeprefix(owner.prefix)
     return types.PrepareRenamePlaceholder(found.reading.text.range(span), written)
 
 
 @partial(_about_id, is_quiet=False)
-def _rename(found: _IdAtCursor, params: types.RenameParams) -> RenameEdits:
+def _rename(found: _IdAtCursor, params: types.RenameParams) -> tuple[list[types.TextDocumentEdit], list[str]]:
     return rename(found.library, found.choose(), params.new_name)
 
 
 async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edits of all files, and name the judge outputs that they do not reach."""
-    renamed: RenameEdits | None = await _rename(documents, params)
+    renamed = await _rename(documents, params)
     if renamed is None:
         return None
-    if renamed.recordings:
-        names = ", ".join(visible(os.path.basename(path)) for path in renamed.recordings[:3])
-        more = f" and {len(renamed.recordings) - 3} more" if len(renamed.recordings) > 3 else ""
+    files, recordings = renamed
+    if recordings:
+        names = ", ".join(visible(os.path.basename(path)) for path in recordings[:3])
+        more = f" and {len(recordings) - 3} more" if len(recordings) > 3 else ""
         documents.connection.show_message(
             f"the judge outputs in {names}{more} still have the old id, so they no longer count; judge again"
         )
     if documents.connection.can("workspace.workspace_edit.document_changes"):
-        return types.WorkspaceEdit(document_changes=renamed.files)
-    files: Any = renamed.files  # their edits are plain ones
+        return types.WorkspaceEdit(document_changes=files)
+    # The edits of all these files are plain ones.
     return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})

@@ -6,7 +6,6 @@
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -29,10 +28,8 @@ _PATH = re.compile(
 )
 
 
-class _Link(NamedTuple):
-    span: Span
-    target: str
-    tooltip: str
+_Link = tuple[Span, str, str]
+"""A place, the address that it leads to, and the tooltip."""
 
 
 def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
@@ -48,7 +45,7 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
         links += _link_schema(document)
     if is_test and analysis.documents:
         links += _link_needed(analysis, analysis.documents[0])
-    linked = [link.span for link in links]
+    linked = [span for span, *_ in links]
     known: dict[str, str] = {}  # what looks like a path, and the file that is there
     for found in _PATH.finditer(analysis.source.text):
         path, place = found["path"], Span(*found.span("path"))
@@ -58,18 +55,17 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
             paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
             known[path] = next((candidate for candidate in paths if os.path.isfile(candidate)), "")
         if known[path] and not any(place.start < other.end and other.start < place.end for other in linked):
-            links.append(_Link(place, uri_of(known[path]), "Open the file"))
+            links.append((place, uri_of(known[path]), "Open the file"))
     return [
-        types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
-        for link in sorted(links)
+        types.DocumentLink(state.text.range(span), target=target, tooltip=tooltip)
+        for span, target, tooltip in sorted(links)
     ]
 
 
 async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
     """Return the links of a document."""
-    found = await documents.analysis(params.text_document.uri)
     roots = [folder.path for folder in documents.workspace.folders if folder.path]
-    return await documents.run(make_links, found, roots) if found else None
+    return await documents.ask(params.text_document.uri, make_links, roots)
 
 
 def _link_schema(document: Document) -> Iterator[_Link]:
@@ -77,7 +73,7 @@ def _link_schema(document: Document) -> Iterator[_Link]:
     claim, span = find_claim(document), find_claim_span(document)
     for entry in catalogue():
         if span and (entry.name, entry.version) == claim:
-            yield _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+            yield (inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
 
 
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
@@ -92,8 +88,8 @@ def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
             document_of_rubric = rubrics[0].document
             start = document_of_rubric.span(rubrics[0].rubric.path, Part.KEY).start
             target += f"#L{document_of_rubric.source.position(start).line}"
-        yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
+        yield (inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
     if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
-            yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
+            yield (inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")

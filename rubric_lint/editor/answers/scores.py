@@ -83,7 +83,7 @@ class ScoredCriterion:
     @cached_property
     def place(self) -> Path | None:
         """The path of the criterion where it is listed; None of the one scale of a holistic rubric."""
-        found = self.criterion and self.located.find_written(self.criterion.path)
+        found = self.criterion and self.located.rubric.find_written(self.criterion.path)
         return found[0] if found else None
 
     @cached_property
@@ -108,12 +108,12 @@ class ScoredCriterion:
         criterion = self.criterion
         if criterion is None or criterion.fields is None or field not in criterion.fields:
             return None
-        found = self.located.find_written((*criterion.path, field))
+        found = self.located.rubric.find_written((*criterion.path, field))
         return None if found is None or self.located.document.is_merged(found[0]) else found[0]
 
     def _make_step(self, path: Path, part: Part, written: Any, answers: Iterable[int]) -> ScaleStep | None:
         """Return the step at a path, if the document has there exactly what is read."""
-        found = self.located.find_written(path)
+        found = self.located.rubric.find_written(path)
         if found is None:
             return None
         place, is_key = found
@@ -325,10 +325,11 @@ async def answer_hints(documents: OpenDocuments, params: types.InlayHintParams) 
     options = await documents.options_for(params.text_document.uri)
     if not (options.share_hints or options.verdict_hints or options.range_hints):
         return None
-    found = await documents.analysis(params.text_document.uri)
-    if found is None:
-        return None
-    return await documents.run(make_hints, found, found.state.text.span(params.range), options) or None
+
+    def make(analysis: Analysis) -> list[types.InlayHint]:
+        return make_hints(analysis, analysis.state.text.span(params.range), options)
+
+    return await documents.ask(params.text_document.uri, make) or None
 
 
 def _meets(span: Span, within: Span) -> bool:

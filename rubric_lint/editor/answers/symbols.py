@@ -49,13 +49,10 @@ async def answer_outline(documents: OpenDocuments, params: types.DocumentSymbolP
     return Plain(await documents.run(partial(write_outline, found, is_tree=is_tree)))
 
 
-async def answer_folds(documents: OpenDocuments, params: types.FoldingRangeParams) -> Plain | None:
+async def answer_folds(documents: OpenDocuments, params: types.FoldingRangeParams) -> Plain:
     """Return the folding ranges of a document."""
-    found = await documents.analysis(params.text_document.uri)
-    if found is None:
-        return None
     limit = documents.connection.can("text_document.folding_range.range_limit")
-    return Plain(await documents.run(make_folds, found, limit))
+    return Plain(await documents.ask(params.text_document.uri, make_folds, limit))
 
 
 _WHOLE = "rubrics"
@@ -86,7 +83,7 @@ class _OutlineBuilder:
         """Add the criteria of a rubric, in the groups that they are in."""
         nodes: dict[Path, Node] = {}
         for criterion in located.rubric.entries:
-            place, parent = located.place(criterion.path), root
+            place, parent = located.rubric.place(criterion.path), root
             for group in located.rubric.groups:
                 if place[: len(group.path)] == group.path:
                     if group.path not in nodes:
@@ -94,7 +91,7 @@ class _OutlineBuilder:
                         added = self._add(parent["children"], _clip(group.id), kind, group.path, group.outcome)
                         nodes[group.path] = added or parent
                     parent = nodes[group.path]
-            self._add_criterion(parent, criterion, located.place)
+            self._add_criterion(parent, criterion, located.rubric.place)
 
     def _siblings(self, path: Path) -> list[Node]:
         """Return the list to which the node at `path` belongs: that of the innermost part of a suite around it."""

@@ -53,14 +53,6 @@ class LocatedRubric(NamedTuple):
     document: Document
     rubric: Rubric
 
-    def place(self, path: Path) -> Path:
-        """Return the path in the document for a path of the model."""
-        return self.rubric.place(path)
-
-    def find_written(self, path: Path) -> tuple[Path, bool] | None:
-        """Return the path in the document, and whether the value is in the key there; None if it is not written."""
-        return self.rubric.view.find_written(path) if self.rubric.view else (path, False)
-
 
 _WORD = re.compile(r"[\"']?[\w$./-]+[\"']?")
 

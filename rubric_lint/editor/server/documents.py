@@ -181,6 +181,11 @@ class OpenDocuments:
                 return found
         return None
 
+    async def ask(self, uri: str, task: Callable[..., Answer], *arguments: Any) -> Answer | None:
+        """Run a task on the analysis of a document, in a thread; return None if the document is not open."""
+        found = await self.analysis(uri)
+        return None if found is None else await self.run(task, found, *arguments)
+
     async def readable(self, uri: str) -> Analysis | None:
         """Return the analysis of the last readable state of a document."""
         found = await self.analysis(uri)

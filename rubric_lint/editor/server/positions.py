@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise, zip_longest
 
 from lsprotocol import types
 
+from rubric_lint.model.messages import whole
 from rubric_lint.source.source import Edit, Span
 
 _BOM = "\ufeff"
@@ -37,7 +38,7 @@ class DocumentText:
     @cached_property
     def body(self) -> str:
         """The text to lint: without a byte order mark, and with U+FFFD for half surrogate pairs."""
-        return replace_surrogates(self._unmarked)
+        return whole(self._unmarked)
 
     @cached_property
     def _unmarked(self) -> str:
@@ -135,28 +136,15 @@ def _find(lines: list[str], position: types.Position, encoding: str) -> tuple[in
         return position.line, min(position.character, len(line))
     codec, size = _UNITS[encoding]
     # The replacement of a half has the same length.
-    units = replace_surrogates(line).encode(codec)[: position.character * size]
+    units = whole(line).encode(codec)[: position.character * size]
     return position.line, len(units.decode(codec, "ignore"))
 
 
 def _join_surrogates(text: str) -> str:
     """Join adjacent halves of surrogate pairs into single characters."""
-    if _has_surrogates(text):
+    if _SURROGATES.search(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
-
-
-def replace_surrogates(text: str) -> str:
-    """Replace half surrogate pairs, which cannot be saved in a file, with U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text) if _has_surrogates(text) else text
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 _FARTHEST = 400

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from enum import Enum
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from pygls.exceptions import (
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
+from rubric_lint.source.source import SIGNED_SUFFIXES, SUFFIXES
 from rubric_lint.version import __version__
 
 _DISCONNECTED = 1  # the exit code if the client does not end the server
@@ -205,9 +206,9 @@ class Connection(LanguageServer):
         self._watched.update(new)
         return self._make_watch(" ".join(new), [f"**/{_MAGIC.sub('?', name)}" for name in new])
 
-    def watch_kinds(self, suffixes: Iterable[str]) -> list[types.Registration]:
-        """Return registrations so that the client reports changes of all files with these suffixes."""
-        return self._make_watch("files", [f"**/*{suffix}" for suffix in suffixes])
+    def watch_kinds(self) -> list[types.Registration]:
+        """Return registrations so that the client reports changes of all files that may hold rubrics."""
+        return self._make_watch("files", [f"**/*{suffix}" for suffix in (*SUFFIXES, *SIGNED_SUFFIXES)])
 
     def _make_watch(self, name: str, patterns: list[str]) -> list[types.Registration]:
         if not patterns or not self.can("workspace.did_change_watched_files.dynamic_registration"):

@@ -19,7 +19,6 @@ from rubric_lint.editor.server.workspace import Folder, uri_of
 from rubric_lint.lint.project.files import File, Unreadable, find
 from rubric_lint.lint.project.opening import stat_path
 from rubric_lint.lint.project.settings import SettingsError
-from rubric_lint.source.source import SIGNED_SUFFIXES, SUFFIXES
 
 _TOGETHER = 0.3  # seconds in which changes of files are taken together
 
@@ -49,10 +48,6 @@ class UnopenedFiles:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         documents.changed, documents.closed = self.look_again, self._note_close
-
-    def watch(self) -> list[types.Registration]:
-        """Return registrations for changes of files that may hold rubrics."""
-        return self._documents.connection.watch_kinds((*SUFFIXES, *SIGNED_SUFFIXES))
 
     def look_again(self) -> None:
         """Lint the files that have changed."""

@@ -12,11 +12,10 @@ from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
-from rubric_lint.editor.server.positions import replace_surrogates
 from rubric_lint.lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.model.finding import Result
-from rubric_lint.model.messages import HOME
+from rubric_lint.model.messages import HOME, whole
 from rubric_lint.source.source import SIGNED_SUFFIXES, SUFFIXES
 
 _DRIVE = re.compile(r"/[A-Za-z]:")
@@ -117,7 +116,7 @@ def read_options(value: Any) -> tuple[EditorOptions, list[str]]:
         elif type(given) is not type(default):
             kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
             expected = f"{given!r}, expected {kind}"
-        elif type(given) is str and ("\0" in given or replace_surrogates(given) != given):
+        elif type(given) is str and ("\0" in given or whole(given) != given):
             expected = f"{given!r}, expected a path; no path has a null character or half a surrogate pair"
         elif type(given) is int and not 0 <= given <= _LONGEST_DEBOUNCE:
             expected = f"{given}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"

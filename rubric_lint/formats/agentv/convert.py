@@ -32,11 +32,11 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
-from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
-from rubric_lint.source.patch.tracked import children_of, find_origin
+from rubric_lint.source.patch import drop, in_brackets, like, plain, put, rename, track, written
+from rubric_lint.source.patch.tracked import find_origin
 from rubric_lint.source.path import Part, Path, find_strings
 from rubric_lint.source.scalar import resolve
-from rubric_lint.source.tree import AliasNode, walk_nodes
+from rubric_lint.source.tree import AliasNode, items_of, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
@@ -55,7 +55,7 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
     newer = [rubric.path for rubric in rubrics if rubric.is_version_3]
     if newer:
         command = suggest("convert", document.source.name, to=target.name)
-        yield Blocker(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0])
+        yield Blocker("version-3", newer[0], values={"command": command})
         return
     cases = dict(find_suite_cases(document))
     for rubric in rubrics:
@@ -64,9 +64,9 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
     for path, case in cases.items():
         place = (*path, "rubrics")
         if isinstance(case.get("rubrics"), list) and place not in read:
-            yield Blocker("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
+            yield Blocker("no-criteria", place)
     for _, owner, key, *_ in document.duplicates:
-        yield Blocker(f"`{key}` is written twice; remove one", (*owner, key))
+        yield Blocker("written-twice", (*owner, key), values={"field": key})
     yield from RELEASE_CHECKS[target.name].find_obstacles(document)
 
 
@@ -93,7 +93,7 @@ def convert(document: Document, rubrics: list[Rubric], target: Release) -> Conve
     try:
         kind(document, data, target).run(rubrics)
     except _CollisionError as collision:
-        return Converted(document, data, (Blocker(str(collision), collision.path),))
+        return Converted(document, data, (collision.blocker,))
     changed = [path for path, value, before in shared if plain(value) != before]
     return Converted(document, data, tuple(_make_blocker(document, path) for path in changed))
 
@@ -111,7 +111,7 @@ def _make_blocker(document: Document, path: Path) -> Blocker:
     try:
         AliasGraph(document).check_alone(path)
     except ObstacleError as obstacle:
-        return Blocker(str(obstacle), path, Part.VALUE)
+        return Blocker("obstacle", path, Part.VALUE, {"reason": obstacle})
     raise AssertionError(path)
 
 
@@ -124,11 +124,12 @@ class _CollisionError(Exception):
     """There is a field already under the name that another one would get."""
 
     def __init__(self, mapping: dict[str, Any], field: str, name: str) -> None:
-        super().__init__(f"`{name}` is there too; remove one")
+        super().__init__(field, name)
         origin = find_origin(mapping)
-        self.path: Path = () if origin is None else origin.path
+        path: Path = () if origin is None else origin.path
         if origin is not None and field in origin.values:
-            self.path = (*origin.path, field)
+            path = (*origin.path, field)
+        self.blocker = Blocker("field-taken", path, values={"field": name})
 
 
 def name_anew(mapping: dict[str, Any], names: dict[str, str]) -> None:
@@ -240,7 +241,7 @@ class _ToFive(_Conversion):
             drop(self.suite, "input", "input_files")  # each test has them now
         if self.suite and has_input and not self.has_prompts:
             at = next(name for name in self.suite if name in self.has_cases)
-            add(self.suite, at, "prompts", rewrite(["{{ input }}"], Style.FLOW))
+            add(self.suite, at, "prompts", in_brackets(["{{ input }}"]))
 
     def _convert_settings(self) -> None:
         """Put the settings of a run where AgentV 5 has them."""
@@ -251,7 +252,7 @@ class _ToFive(_Conversion):
             wrap(suite, "experiment", "tags")
         for name in ("target", "targets"):
             if name == "target" and isinstance(suite.get(name), str):
-                suite[name] = rewrite([suite[name]], Style.FLOW)
+                suite[name] = in_brackets([suite[name]])
             name_anew(suite, {name: "providers"})
         trials: Any = suite.get("trials")
         # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
@@ -462,7 +463,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
     if not isinstance(value, dict | list):
         return
     names = names | variables.get(id(value), frozenset())
-    for step, child in [*children_of(value)]:
+    for step, child in [*items_of(value)]:
         if not isinstance(child, str):
             escape_environment(child, variables, names)
         elif find_marks(child, marks="env") and not find_environment(child) & names:

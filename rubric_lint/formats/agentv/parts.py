@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from rubric_lint.formats.agentv.messages import write
 from rubric_lint.formats.agentv.releases import OLDEST, RELEASES, Release
 from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
@@ -32,12 +33,21 @@ _Mapping = tuple[Path, dict[str, Any]]
 
 
 class Blocker(NamedTuple):
-    """Something that the target cannot express: the reason, and the place. With `is_note`, nothing has to change."""
+    """Something that the target cannot express: the code of its message, the place, and the values in the message.
 
-    reason: str
+    With `is_note`, nothing has to change.
+    """
+
+    code: str
     path: Path
     part: Part = Part.KEY
+    values: Mapping[str, object] = {}
     is_note: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The message."""
+        return write(self.code, self.values)
 
 
 def is_suite(document: Document) -> bool:
@@ -156,17 +166,18 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Blocker]:
         if "include" not in case:
             cases.append((path, case))
         elif release is OLDEST:
-            yield Blocker(f"`include` of a test: {release.title} refuses it", (*path, "include"))
+            yield Blocker("include", (*path, "include"), values={"release": release.title})
     assertions = list(find_assertions(document, cases))
     for path, assertion in assertions:
         unloaded = release.find_unloaded(assertion["type"])
         if unloaded:
-            yield Blocker(f"`type: {shorten(assertion['type'])}`: {unloaded.reason}", (*path, "type"))
+            values = {"part": f"`type: {shorten(assertion['type'])}`", "reason": unloaded.reason}
+            yield Blocker("unread", (*path, "type"), values=values)
     for title, path, value, name in _find_parts(document, release, cases, assertions):
         table = _open_table(release.name, name)
         unread = find_unread_fields(value, table.schema, release.title, table.lost, table.validator)
         for field, reason, place, side, is_note in unread:
-            yield Blocker(f"{field}{title}: {reason}", (*path, *place), side, is_note)
+            yield Blocker("unread", (*path, *place), side, {"part": f"{field}{title}", "reason": reason}, is_note)
 
 
 def _find_parts(

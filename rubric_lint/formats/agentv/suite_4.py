@@ -13,10 +13,6 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part
 
-_LATER = (
-    "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
-    "with `git revert`"
-)
 _OF_5 = ("prompts", *RELEASES["agentv-5"].shown_by)
 SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
 JUDGES = RELEASES["agentv-4"].list_replaced("llm-grader")
@@ -26,8 +22,8 @@ _JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 def find_later(document: Document, rubrics: Iterable[Rubric]) -> Iterator[Blocker]:
     """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria."""
     if is_current(document):
-        yield from (Blocker(_LATER, (field,)) for field in _OF_5 if field in document.data)
-    yield from (Blocker(_LATER, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
+        yield from (Blocker("later", (field,)) for field in _OF_5 if field in document.data)
+    yield from (Blocker("later", rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
 
 
 def find_obstacles(document: Document) -> Iterator[Blocker]:
@@ -36,7 +32,8 @@ def find_obstacles(document: Document) -> Iterator[Blocker]:
     for path, assertion in find_assertions(document):
         kind = assertion["type"]
         if kind in SCRIPTS and not has_command(assertion):
-            yield Blocker(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
+            values = {"release": "AgentV 4", "new": "code-grader", "type": kind}
+            yield Blocker("no-command", (*path, "type"), values=values)
 
 
 def find_gaps(document: Document) -> Iterator[Blocker]:
@@ -45,14 +42,14 @@ def find_gaps(document: Document) -> Iterator[Blocker]:
     for path, case in find_suite_cases(document):
         missing = _find_missing(case, suite, is_in_folder=is_in_folder(document))
         if missing:
-            yield Blocker(f"AgentV 4 skips a test without {missing}", path, Part.HEAD)
+            yield Blocker("test-without", path, Part.HEAD, {"release": "AgentV 4", "missing": missing})
     for path, assertion in find_assertions(document):
         name = next((name for name in ASSERTION_LISTS if name in assertion), "")
         if assertion["type"] != "composite" or not isinstance(assertion.get(name), list):
             continue
         for at, member in enumerate(assertion[name]):
             if not isinstance(member, dict) or not isinstance(member.get("name"), str):
-                yield Blocker("AgentV 4 skips what has no `name` in a `composite`", (*path, name, at), Part.HEAD)
+                yield Blocker("member-without-name", (*path, name, at), Part.HEAD)
 
 
 def _find_missing(case: dict[str, Any], suite: dict[str, Any], *, is_in_folder: bool) -> str:
@@ -69,9 +66,8 @@ def _find_missing(case: dict[str, Any], suite: dict[str, Any], *, is_in_folder: 
     return "" if case.keys() & _JUDGED else "`criteria` and `assertions` of its own"
 
 
-def list_assumptions(document: Document) -> Iterator[str]:
-    """Say what AgentV 4 ignores though it loads."""
+def list_assumptions(document: Document) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return what AgentV 4 ignores though it loads: the code of each message and the values in it."""
     count = sum("description" in case for _, case in find_suite_cases(document))
     if count:
-        tests = counted(count, "test has", "tests have")
-        yield f"{tests} a `description`, a label, which AgentV 4 ignores with a warning"
+        yield "ignored-labels", {"tests": counted(count, "test has", "tests have")}

@@ -66,22 +66,21 @@ def find_obstacles(document: Document) -> Iterator[Blocker]:
     for path, case in find_suite_cases(document):
         for key in case.keys() & NEW_NAMES.keys():
             if NEW_NAMES[key] in case:
-                yield Blocker(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
+                yield Blocker("field-taken", (*path, key), values={"field": NEW_NAMES[key]})
         name = name_criteria(case)
         if name and "description" in case and is_judged(case) and is_suite(document):
-            reason = f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already"
-            yield Blocker(reason, (*path, name))
+            yield Blocker("criteria-and-description", (*path, name), values={"field": name})
         yield from _check_variables(document, path, case)
         yield from _check_templates(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
-            yield Blocker("`rubrics` is not a list of criteria", (*path, "rubrics"))
+            yield Blocker("rubrics-no-list", (*path, "rubrics"))
     yield from find_misshapen_lists(document)
     tasks = list_tasks(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(path, assertion, find_task(tasks, path))
         for old, new in LABELS.items():
             if old in assertion and new in assertion:
-                yield Blocker(f"`{new}` is there too; remove one", (*path, old))
+                yield Blocker("field-taken", (*path, old), values={"field": new})
 
 
 def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
@@ -89,7 +88,7 @@ def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
     own = document.data if is_suite(document) or is_template(document) else {}
     tests = [name for name in CASE_LISTS[:3] if name in own]
     for name in tests[1:]:
-        yield Blocker(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
+        yield Blocker("second-tests", (name,), values={"read": tests[0], "field": name})
     if own:
         yield from _check_lists((), own, "suite")
     for path, case in find_suite_cases(document):
@@ -97,7 +96,7 @@ def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
     for path, value in find_assertion_lists(document):
         for place, assertion in find_mappings(path, value):
             if not isinstance(assertion.get("type"), str) and "include" not in assertion:
-                yield Blocker("AgentV skips an assertion without a `type`; write one, or remove it", place, Part.HEAD)
+                yield Blocker("no-type", place, Part.HEAD)
 
 
 def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Blocker]:
@@ -110,12 +109,11 @@ def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Block
     for place, value in values.items():
         written = ".".join(place)
         if not isinstance(value, list):
-            yield Blocker(f"`{written}` is not a list of assertions", (*path, *place))
+            yield Blocker("no-assertions", (*path, *place), values={"field": written})
         elif place not in list_paths(kind):
-            yield Blocker(f"AgentV reads no `{written}` here; remove it, or write `assertions`", (*path, *place))
+            yield Blocker("never-read", (*path, *place), values={"field": written})
         elif first and place != first:
-            other = ".".join(first)
-            yield Blocker(f"AgentV reads only `{other}` here; join it with `{written}`", (*path, *place))
+            yield Blocker("second-tests", (*path, *place), values={"read": ".".join(first), "field": written})
 
 
 def _check_suite(document: Document) -> Iterator[Blocker]:
@@ -123,22 +121,22 @@ def _check_suite(document: Document) -> Iterator[Blocker]:
     execution = suite.get("execution")
     execution = execution if isinstance(execution, dict) else {}
     for key in execution.keys() & suite.keys():
-        yield Blocker(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
+        yield Blocker("setting-twice", ("execution", key), values={"field": key})
     options = suite.get("evaluate_options", {})
     for key in execution.keys() & _OPTIONS.keys():
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
-            yield Blocker(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
+            yield Blocker("option-taken", ("execution", key), values={"option": _OPTIONS[key]})
     named: list[Path] = [(key,) for key in ("target", "targets") if key in suite]
     named += [("execution", key) for key in ("target", "targets") if key in execution]
     for path in named:
         value = look_up(suite, path)
         items = value if isinstance(value, list) and path[-1] == "targets" else [value]
         if len(named) > 1 or "providers" in suite:
-            yield Blocker("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
+            yield Blocker("two-providers", path)
         elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
-            yield Blocker("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
+            yield Blocker("provider-settings", path)
         elif len({*items}) < len(items):
-            yield Blocker("AgentV 5 refuses a provider that is named twice; remove one", path)
+            yield Blocker("provider-twice", path)
 
 
 def _check_shared(document: Document) -> Iterator[Blocker]:
@@ -148,13 +146,12 @@ def _check_shared(document: Document) -> Iterator[Blocker]:
     outside = any(blocker.path[0] in CASE_LISTS for blocker in find_unconverted_files(document))
     for name in shared:
         if outside:
-            yield Blocker(f"`{name}` of a suite goes into the input of each test, and some are in other files", (name,))
+            yield Blocker("input-of-others", (name,), values={"field": name})
     for path, case in find_suite_cases(document):
         if "input_messages" in case and (shared or "input_files" in case):
-            yield Blocker("AgentV reads what is added to it only beside `input`; rename it", (*path, "input_messages"))
+            yield Blocker("input-messages", (*path, "input_messages"))
         elif "input" in case and gather_input(suite, case) is None:
-            files = "only an `input` that is one string takes files"
-            yield Blocker(f"{files}, and only messages go after the `input` of the suite", (*path, "input"))
+            yield Blocker("input-apart", (*path, "input"))
 
 
 def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | None:
@@ -192,14 +189,12 @@ def _check_prompts(document: Document) -> Iterator[Blocker]:
             entries = suite.get(name)
             for at, case in enumerate(entries if isinstance(entries, list) else ()):
                 if isinstance(case, str):
-                    reason = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
-                    yield Blocker(reason, (name, at), Part.VALUE)
+                    yield Blocker("prompts-of-others", (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
         for path, case in cases:
             for name in ("input", "input_messages"):
                 if name in case:
-                    reason = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
-                    yield Blocker(reason, (*path, name))
+                    yield Blocker("input-and-prompts", (*path, name), values={"field": name})
 
 
 def name_criteria(case: dict[str, Any]) -> str:
@@ -217,23 +212,22 @@ def is_judged(case: dict[str, Any]) -> bool:
 def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
     given = case.get("vars", {})
     if not isinstance(given, dict):
-        yield Blocker("`vars` is not a mapping", (*path, "vars"))
+        yield Blocker("vars-no-mapping", (*path, "vars"))
         return
     for old, new in _VARIABLES.items():
         if old in case and new in given:
-            yield Blocker(f"`vars` has `{new}` too; remove one", (*path, old))
+            yield Blocker("variable-taken", (*path, old), values={"variable": new})
         elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
-            reason = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
-            yield Blocker(reason, (*path, old), Part.VALUE)
+            yield Blocker("input-skipped", (*path, old), Part.VALUE, {"found": describe(case[old], "")})
         elif is_list_of_tests(case.get(old)) and is_suite(document):
             made = "a test of each string in the list" if case[old] else "no test if the list is empty"
-            yield Blocker(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
+            yield Blocker("field-makes-tests", (*path, old), Part.VALUE, {"made": made})
     if not _is_of_five(document, case):
         yield from _find_lists_of_tests(path, given)
     for name in ("expected_output", "expected_messages") if is_suite(document) else ():
         for place, text in find_strings((*path, name), case.get(name)):
             if given.keys() & {*find_names(text)}:
-                yield Blocker("AgentV 4 fills in `vars` here, and AgentV 5 does not; write the text", place, Part.VALUE)
+                yield Blocker("filled-by-4", place, Part.VALUE)
 
 
 def _is_of_five(document: Document, case: dict[str, Any]) -> bool:
@@ -253,7 +247,7 @@ def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Bloc
     for name, value in variables.items():
         if is_list_of_tests(value):
             made = "a test of each string in the list" if value else "no test, as the list is empty"
-            yield Blocker(f"AgentV 5 makes {made}, and AgentV 4 one test; write one string", (*path, "vars", name))
+            yield Blocker("variable-makes-tests", (*path, "vars", name), values={"made": made})
 
 
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
@@ -262,14 +256,12 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
     if not has_escapes(case):
         for place, text in find_strings(path, case):
             if place not in rendered and names_environment(text):
-                reason = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
-                yield Blocker(f"{reason}; write the text", place, Part.VALUE)
+                yield Blocker("environment", place, Part.VALUE)
     for place in rendered:
         if place[len(path)] in _LABELS or (place[len(path)] in _CRITERIA and is_judged(case)):
             continue  # no judge sees it, and it is escaped
         if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
-            reason = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
-            yield Blocker(f"{reason}; write it by hand", place, Part.VALUE)
+            yield Blocker("filled-by-5", place, Part.VALUE)
 
 
 def is_filled_alike(case: dict[str, Any], field: str, text: str) -> bool:
@@ -318,20 +310,19 @@ def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterat
     if kind in JUDGES:
         yield from _check_judge(path, assertion, task)
     elif kind in {*SCRIPTS, "script"} and not has_command(assertion):
-        yield Blocker(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
+        yield Blocker("no-command", place, values={"release": "AgentV 5", "new": "script", "type": kind})
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
     elif kind == SKILL:
         has_name = isinstance(assertion.get("skill"), str)
         if not has_name or not isinstance(assertion.get("should_trigger", True), bool):
-            reason = "AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`"
-            yield Blocker(reason, place)
+            yield Blocker("skill", place)
     # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
     plain = kind.replace("_", "-")
     before, after = RELEASES["agentv-4"].types, _FIVE.types
     new = [schema for schema in after.values() if plain in before and plain in schema.get("x-written-for", ())]
     for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(plain, {})) - {*LABELS.values()}:
-        yield Blocker(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))
+        yield Blocker("read-by-5", (*path, key), values={"field": key, "type": plain})
 
 
 def _check_judge(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[Blocker]:
@@ -339,14 +330,11 @@ def _check_judge(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[B
     kind, prompt = assertion["type"], assertion.get("prompt")
     slot = _EMPTY_SLOT.search(prompt) if isinstance(prompt, str) else None
     if slot:
-        reason = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
-        yield Blocker(reason, (*path, "prompt"), Part.VALUE)
+        yield Blocker("empty-slot", (*path, "prompt"), Part.VALUE, {"slot": slot[0]})
     elif isinstance(prompt, list) or (isinstance(prompt, dict) and "command" not in prompt):
-        reason = "AgentV 5 takes this `prompt` for text; write its program as `command`, or its text"
-        yield Blocker(reason, (*path, "prompt"), Part.VALUE)
+        yield Blocker("program-as-text", (*path, "prompt"), Part.VALUE)
     if needs_value(assertion) and not isinstance(assertion.get("rubrics"), list) and not isinstance(task, str):
-        reason = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
-        yield Blocker(reason, (*path, "type"))
+        yield Blocker("judge-without-value", (*path, "type"), values={"new": JUDGES[kind], "type": kind})
 
 
 def needs_value(assertion: dict[str, Any]) -> bool:
@@ -367,20 +355,17 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Blocker]
     weights = aggregator.get("weights", {})
     is_weighed = isinstance(weights, dict) and all(type(weight) in (int, float) for weight in weights.values())
     if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:
-        reason = "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`"
-        yield Blocker(f"{reason}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
+        yield Blocker("aggregator", (*path, "aggregator" if "aggregator" in assertion else "type"))
     lists = [name for name in ASSERTION_LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
-        yield Blocker(
-            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
-        )
+        yield Blocker("set-of-one-list", (*path, "type"))
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)
         if not isinstance(member, dict) or not isinstance(member.get("name"), str):
-            yield Blocker("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
+            yield Blocker("member-without-name-in-5", place, Part.HEAD)
         elif "weight" in member:
-            yield Blocker("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
+            yield Blocker("weight-of-member", (*place, "weight"))
 
 
 COMPOSITE = "composite"
@@ -429,8 +414,7 @@ def find_gaps(document: Document) -> Iterator[Blocker]:
     """Find the tests that AgentV 5 does not run because something was missing before, and what it cannot render."""
     for fault in find_faulty_templates(document) if is_suite(document) else ():
         if fault.code == "agentv-template":
-            reason = f"AgentV 5 renders this text and fails at `{fault.values['tag']}`, so it does not load the suite"
-            yield Blocker(reason, fault.path, Part.VALUE)
+            yield Blocker("template", fault.path, Part.VALUE, {"tag": fault.values["tag"]})
     suite = document.data if is_suite(document) else {}
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
@@ -438,15 +422,16 @@ def find_gaps(document: Document) -> Iterator[Blocker]:
         if "include" in case:
             continue  # the tests of another suite
         if not is_named(case) and not is_in_folder(document):
-            yield Blocker("AgentV 5 skips a test without `id`", path, Part.HEAD)
+            yield Blocker("test-without", path, Part.HEAD, {"release": "AgentV 5", "missing": "`id`"})
         is_asked = "prompts" in suite and not is_input(suite["prompts"])
         if suite and not is_asked and "input" not in case and "input" not in names_in(case, "vars"):
-            yield Blocker("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
+            yield Blocker("no-input", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             advice = ""
             if "expected_output" in names_in(case, "vars"):
                 advice = "; compare with `{{ expected_output }}` in the `value` of an `llm-rubric`"
-            yield Blocker(f"AgentV 5 skips a test without `criteria` and `assert`{advice}", path, Part.HEAD)
+            values = {"release": "AgentV 5", "missing": f"`criteria` and `assert`{advice}"}
+            yield Blocker("test-without", path, Part.HEAD, values)
 
 
 def is_input(prompts: Any) -> bool:
@@ -455,60 +440,47 @@ def is_input(prompts: Any) -> bool:
     return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-def list_assumptions(document: Document) -> Iterator[str]:
-    """Say what AgentV 5 will read otherwise though it loads: judges see less of a test."""
+_Message = tuple[str, dict[str, object]]
+"""The code of a message, and the values in it."""
+
+
+def list_assumptions(document: Document) -> Iterator[_Message]:
+    """Return what AgentV 5 will read otherwise though it loads: judges see less of a test."""
     cases = [case for _, case in find_suite_cases(document)]
     yield from _list_graders(document, cases)
     if not is_suite(document):
         return
     described = [case for case in cases if name_criteria(case) and is_judged(case)]
     if described:
-        tests = counted(len(described), "test")
-        yield f"in {tests}, `criteria` is now `description`: judges of AgentV 5 do not see it"
+        yield "criteria-unseen", {"tests": counted(len(described), "test")}
     expecting = [case for case in cases if case.keys() & {"expected_output", "expected_messages"}]
     if expecting:
-        yield (
-            f"in {counted(len(expecting), 'test')}, `expected_output` is now in `vars`: judges of AgentV 5 see it only "
-            "where an assertion of a test names it"
-        )
+        yield "expected-unseen", {"tests": counted(len(expecting), "test")}
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
-        yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"
+        yield "providers", {}
 
 
-def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[str]:
-    """Say which graders AgentV 5 has otherwise."""
+def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[_Message]:
+    """Return which graders AgentV 5 has otherwise."""
     suite = document.data if is_suite(document) else {}
     bare = [case for case in cases if name_criteria(case) and not is_judged(case) and "turns" not in case]
     if bare and "prompts" not in suite and not is_judged(suite):
-        yield (
-            f"{counted(len(bare), 'test has', 'tests have')} `criteria` alone: AgentV 4 gives a score from 0 to 1 for "
-            "it, AgentV 5 asks whether it is met"
-        )
+        yield "criteria-alone", {"tests": counted(len(bare), "test has", "tests have")}
     assertions = [assertion for _, assertion in find_assertions(document)]
     old_members = sum(_count_old_members(assertion) for assertion in assertions if assertion["type"] == COMPOSITE)
     if old_members:
         have = "has an old type" if old_members == 1 else "have old types"
-        members = counted(old_members, "member")
-        yield f"{members} of a `composite` {have}: AgentV 4 skips such members, and they count now"
+        yield "old-members", {"members": counted(old_members, "member"), "have": have}
     scripts = [assertion for assertion in assertions if assertion["type"] in SCRIPTS]
     if scripts:
-        yield (
-            f"{_count_graders(scripts)} now `script`: AgentV 5 reads `pass`, `score` or `checks` of what the program "
-            "prints, and no `assertions`"
-        )
+        yield "scripts", {"graders": _count_graders(scripts)}
     skills = [assertion for assertion in assertions if assertion["type"] == SKILL]
     if skills:
-        yield (
-            f"{_count_graders(skills)} now `skill-used`: AgentV 4 looks for the name in the calls of tools and their "
-            "paths, AgentV 5 for exactly this name in the calls of skills that the provider reports"
-        )
+        yield "skills", {"graders": _count_graders(skills)}
     trajectories = [assertion for assertion in assertions if assertion["type"] in TRAJECTORIES]
     sequences = [assertion for assertion in trajectories if assertion.get("mode") != "any_order"]
     if sequences:
-        yield (
-            f"{_count_graders(sequences)} now `trajectory:tool-sequence`: AgentV 4 gives a part of the score for a "
-            "part of the tools"
-        )
+        yield "sequences", {"graders": _count_graders(sequences)}
 
 
 def _count_graders(graders: list[dict[str, Any]]) -> str:

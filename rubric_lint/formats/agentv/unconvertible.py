@@ -28,8 +28,7 @@ def is_named(case: dict[str, Any]) -> bool:
 def find_unconverted_files(document: Document) -> Iterator[Blocker]:
     """Find the cases and assertions that are in other files, of which nothing is rewritten."""
     for other in find_named(document):
-        reason = f"the {other.holds} in `{other.text}` are not rewritten; run this on that file too"
-        yield Blocker(reason, other.path, Part.VALUE)
+        yield Blocker("other-file", other.path, Part.VALUE, {"holds": other.holds, "file": other.text})
 
 
 def is_foreign(rubric: Rubric) -> bool:
@@ -49,31 +48,30 @@ def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
 
 def find_custom(document: Document) -> Iterator[Blocker]:
     """Find the assertions of a type that no release has, which a program of the project may define."""
-    advice = "it scores 0 unless `.agentv/assertions/` defines it"
     for path, assertion in find_assertions(document):
         kind = assertion["type"]
         if not any(release.has(kind) or release.has(kind.replace("_", "-")) for release in RELEASES.values()):
-            yield Blocker(f"no release of AgentV has `type: {shorten(kind)}`; {advice}", (*path, "type"), Part.VALUE)
+            yield Blocker("unknown-type", (*path, "type"), Part.VALUE, {"type": shorten(kind)})
 
 
 def find_unconvertible(
     document: Document, rubric: Rubric, target: Release, cases: Collection[Path]
 ) -> Iterator[Blocker]:
     """Find what keeps a rubric from being written for the target; `cases` are the paths of the tests."""
-    path, view = rubric.path, rubric.view
+    path, view, values = rubric.path, rubric.view, {"release": target.title}
     if view and is_foreign(rubric):
-        yield Blocker(f"a rubric of {view.dialect.title}, which {target.title} does not read", path)
+        yield Blocker("other-system", path, values={**values, "system": view.dialect.title})
     elif rubric.shape is Shape.LEVELS:
-        yield Blocker(f"{target.title} has no levels, only checklists and criteria with `score_ranges`", path)
+        yield Blocker("levels", path, values=values)
     elif view and view.definition:  # read in the same place only
         if rubric.dialect not in target.dialects:
-            yield Blocker(f"{target.title} has no criterion outside a list; write a list of one", path)
+            yield Blocker("bare-criterion", path, values=values)
     elif path[-1:] and path[-1] in ASSERTION_LISTS:
         yield from _find_lost_list(path, target)  # strings among assertions stay there
     elif path[-3:-2] and path[-3] in ASSERTION_LISTS:
         yield from _find_unread_assertion(document, path, target)
     elif not path or path[:-1] not in cases:
-        yield Blocker(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)
+        yield Blocker("outside-tests", path, values=values)
 
 
 def _find_unread_assertion(document: Document, path: Path, target: Release) -> Iterator[Blocker]:
@@ -82,14 +80,13 @@ def _find_unread_assertion(document: Document, path: Path, target: Release) -> I
     successor = target.kinds.get(kind) if isinstance(kind, str) else None
     if successor is None:
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
-        yield Blocker(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
+        yield Blocker("unread-type", path, values={"release": target.title, "type": kind, "known": known})
     elif target.name_field(successor) == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
-        reason = f"skips the strings in an assertion of the type `{successor}`; write mappings"
-        yield Blocker(f"{target.title} {reason}", path)
+        yield Blocker("unread-strings", path, values={"release": target.title, "type": successor})
     else:
         yield from _find_lost_list(path[:-2], target)
 
 
 def _find_lost_list(path: Path, target: Release) -> Iterator[Blocker]:
     if path[-2:-1] == ("execution",) and path[-1] != "evaluators" and target.reads_both:
-        yield Blocker(f"{target.title} does not read `execution.{path[-1]}`; move it up", path)
+        yield Blocker("unread-execution", path, values={"release": target.title, "list": path[-1]})

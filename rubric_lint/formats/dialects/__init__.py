@@ -39,18 +39,15 @@ JUDGED_TYPES = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa",
 class Family(NamedTuple):
     """The dialects of one module, or of one table of the same name, and the words that show that a text may hold one.
 
-    A text that holds such a rubric has all the words of one item of `signs`, one of the `endings` or a match of
-    `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
-    YAML and JSON, a file holds all the words of one item of `files_have`; in Python, all of
-    `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
-    these is not looked for there, and one that is not `in_data` only there. `names` are those of its dialects, if they
-    differ from that of the module.
+    A text that holds such a rubric has all the words of one item of `signs`, or a match of `pattern`. In YAML and JSON,
+    a file holds all the words of one item of `files_have`; in Python, all of `programs_have` and a match of
+    `programs_match`; in TOML, all the words of one item of `toml_has`. A family without these is not looked for there,
+    and one that is not `in_data` only there. `names` are those of its dialects, if they differ from that of the module.
     """
 
     module: str
     signs: tuple[tuple[str, ...], ...] = ()
     names: tuple[str, ...] = ()
-    endings: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
     files_have: tuple[tuple[bytes, ...], ...] = ()
     programs_have: tuple[bytes, ...] = ()
@@ -80,11 +77,6 @@ class Family(NamedTuple):
         if kind.is_program:
             return bool(self.programs_have)
         return self.in_data and (self.in_yaml or kind is Kind.JSON)
-
-    def has_ending_or_pattern(self, text: str) -> bool:
-        """Return whether the text has one of the endings, or matches the pattern."""
-        has_ending = any(text.count(word) > text.count(longer) for word, longer in self.endings)
-        return has_ending or (self.pattern != "" and re.search(self.pattern, text) is not None)
 
 
 # Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
@@ -122,7 +114,7 @@ FAMILIES = (
         "agentv",
         (("llm-rubric",), ("agent-rubric",), ("assert",), ("criteria", "evaluators"), ("criteria", "input")),
         names=("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
+        pattern="outcome(?<!expected_outcome)|min_score(?<!required_min_score)",
         files_have=(  # criteria as plain texts among assertions
             (b"assert", b"tests"),
             (b"assert", b"criteria", b"input"),
@@ -364,7 +356,7 @@ def find_families(text: str, kind: Kind) -> list[Family]:
     for core, uses in signs:
         if core in text:
             found.update(at for at, words in uses if at not in found and all(map(text.__contains__, words)))
-    found.update(at for at in others if at not in found and FAMILIES[at].has_ending_or_pattern(text))
+    found.update(at for at in others if at not in found and re.search(FAMILIES[at].pattern, text))
     return [FAMILIES[at] for at in sorted(found)]
 
 
@@ -377,7 +369,7 @@ def _signs_of(kind: Kind) -> tuple[list[tuple[str, list[tuple[int, tuple[str, ..
         if family.is_in(kind):
             for words in family.signs:
                 signs.setdefault(_core_of(words[0], _CORES), []).append((at, words))
-            if family.endings or family.pattern:
+            if family.pattern:
                 others.append(at)
     return list(signs.items()), others
 

@@ -256,20 +256,12 @@ def _read_criterion(
     elif definition == _ONE and "criteria" in entry:
         outcome, of_assertion = "criteria", ("id",)
     names = {name: own for name, own in _NAMES.items() if name not in of_assertion} | {outcome: "expected_outcome"}
-    found: dict[str, Any] = {"id": "rubric-1"} if of_assertion else {}
-    draft.put((index,), source)
-    for key, value in entry.items():
-        if key in names:
-            found[names[key]] = value
-            draft.put((index, names[key]), (*source, key))
+    found = draft.rename(entry, names, (index,), source)
+    if of_assertion:
+        found["id"] = "rubric-1"
     bands = entry.get("score_ranges")
     if isinstance(bands, list):
-        found["score_ranges"] = []
-        for at_band, band in enumerate(bands):
-            own, place = (index, "score_ranges", at_band), (*source, "score_ranges", at_band)
-            draft.put(own, place)
-            renamed = draft.rename(band, _OF_BANDS, own, place) if isinstance(band, dict) else band
-            found["score_ranges"].append(renamed)
+        found["score_ranges"] = draft.rename_items(bands, _OF_BANDS, (index, "score_ranges"), (*source, "score_ranges"))
     if dialect in (AGENTV_A6, AGENTV_A7):
         _read_gate(draft, at, entry, found, dialect)
     elif "score_ranges" not in entry:

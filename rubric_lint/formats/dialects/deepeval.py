@@ -57,11 +57,11 @@ def find(document: Document) -> Iterator[View]:
 
 def _find_bands(document: Document) -> Iterator[View]:
     """Find the lists of literal bands, each with the metric that takes it."""
-    lists = [
-        (path, items)
-        for path, items in _find_lists(document)
-        if any(map(_has_literal_range, items)) and not any(map(_is_computed, items))
-    ]
+    lists: list[tuple[Path, list[Any]]] = []
+    for path in dict.fromkeys(path[:-1] for path, call in document.mappings if _has_literal_range(call)):
+        items = document.value(path)
+        if isinstance(items, list) and not any(map(_is_computed, items)):
+            lists.append((path, items))
     if not lists:
         return
     metrics: dict[str, Path] = {}  # by the names by which they are given their bands
@@ -110,17 +110,6 @@ def _is_likely_band(value: Any, *, names_deepeval: bool) -> bool:
     if not all(as_integer(bound) in SCORES for bound in literal) or not isinstance(outcome, str | dict):
         return False
     return names_deepeval or "Band" in name
-
-
-def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
-    """Find the lists in mappings, and the lists in those lists."""
-    for path, mapping in document.mappings:
-        stack = [((*path, key), value) for key, value in mapping.items() if isinstance(value, list)]
-        stack.reverse()
-        while stack:
-            place, items = stack.pop()
-            yield place, items
-            stack += [((*place, index), item) for index, item in enumerate(items) if isinstance(item, list)]
 
 
 def _find_metric(document: Document, path: Path, metrics: Mapping[str, Path]) -> Path | None:

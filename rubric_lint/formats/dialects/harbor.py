@@ -60,10 +60,9 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
     entries = []
     for index, (item, kind) in enumerate(zip(items, kinds, strict=True)):
         source = (_LIST, index)
-        draft.put((index,), source)
-        entry = {name: item[key] for key, name in _NAMES.items() if key in item}
-        for key, name in _NAMES.items():
-            draft.put((index, name), (*source, key) if key in item else source)
+        for name in _NAMES.values():  # also of what is not written
+            draft.put((index, name), source)
+        entry = draft.rename(item, _NAMES, (index,), source)
         for key in item.keys() & {"type", "points", "negate"}:  # the levels, or yes and no, say the same
             draft.put((index, key), (*source, key))
         if has_levels:

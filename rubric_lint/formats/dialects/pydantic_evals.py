@@ -49,16 +49,19 @@ def _read_judge(item: Any) -> tuple[str | dict[str, Any], Path] | None:
 
     In the long form, `{name: LLMJudge, arguments: ...}`, the arguments are a mapping or a list of one.
     """
+    judge, field = _read_arguments(item, _JUDGE)
+    if isinstance(judge, list) and field != _JUDGE:
+        return (judge[0], (field, 0)) if len(judge) == 1 and isinstance(judge[0], str) else None
+    is_text = isinstance(judge, str) and field == _JUDGE
+    return (judge, (field,)) if is_text or (isinstance(judge, dict) and "rubric" in judge) else None
+
+
+def _read_arguments(item: Any, name: str) -> tuple[Any, str]:
+    """Return the arguments of an evaluator of this name, and the field that has them; None for another evaluator."""
     if not isinstance(item, dict):
-        return None
-    judge, place = item.get(_JUDGE), (_JUDGE,)
-    if "arguments" in item and item.get("name") == _JUDGE:
-        judge, place = item["arguments"], ("arguments",)
-        if isinstance(judge, list):
-            return (judge[0], ("arguments", 0)) if len(judge) == 1 and isinstance(judge[0], str) else None
-    elif isinstance(judge, str):
-        return judge, place
-    return (judge, place) if isinstance(judge, dict) and "rubric" in judge else None
+        return None, ""
+    field = "arguments" if "arguments" in item and item.get("name") == name else name
+    return item.get(field), field
 
 
 def _view(document: Document, path: Path, items: list[Any]) -> View:
@@ -93,11 +96,7 @@ def _read_name(judge: str | dict[str, Any]) -> str:
 
 def _read_geval(item: Any) -> tuple[dict[str, Any], Path] | None:
     """Return the settings of a `GEval` that has `criteria`, and where in the evaluator they are."""
-    if not isinstance(item, dict):
-        return None
-    is_long = "arguments" in item and item.get("name") == _STEPS
-    field = "arguments" if is_long else _STEPS
-    settings = item.get(field)
+    settings, field = _read_arguments(item, _STEPS)
     return (settings, (field,)) if isinstance(settings, dict) and "criteria" in settings else None
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
@@ -25,7 +25,7 @@ _TASKS = ("criteria", "orig_criteria")
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
-    find_uses = cache(lambda: _find_uses(document))
+    find_used = cache(lambda: _find_used(document))
     for path, mapping in document.mappings:
         matches = [match for match in map(_KEY.fullmatch, mapping) if match]
         values = [mapping[match[0]] for match in matches]
@@ -34,7 +34,7 @@ def find(document: Document) -> Iterator[View]:
         if document.kind.is_program and has_unpacked(mapping):
             continue
         if all(match["suffix"] for match in matches):
-            is_rubric = _holds_levels(document, path, mapping, find_uses)
+            is_rubric = _holds_levels(document, path, mapping, find_used)
         else:
             is_rubric = _is_plain_rubric(path, mapping, [match[0] for match in matches])
         if not is_rubric:
@@ -54,34 +54,24 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
-class _DictionaryUses(NamedTuple):
-    """How a document uses its dictionaries.
+def _find_used(document: Document) -> set[str]:
+    """Return the names of the dictionaries that are rubrics by their use.
 
-    `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
-    else.
+    In a program, calls get them as rubrics. In data, these are all there are, if they are several and hold only levels.
     """
-
-    variables: set[str]
-    are_all_levels: bool
-
-
-def _find_uses(document: Document) -> _DictionaryUses:
-    """Look through a document, for all its dictionaries."""
     found: set[str] = set()
     if not document.kind.is_program:
-        values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return _DictionaryUses(found, len(values) > 1 and all(map(_has_only_levels, values)))
+        data = document.data if isinstance(document.data, dict) else {}
+        return set(data) if len(data) > 1 and all(map(_has_only_levels, data.values())) else found
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return _DictionaryUses(found, are_all_levels=False)
+    return found
 
 
-def _holds_levels(
-    document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _DictionaryUses]
-) -> bool:
+def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_used: Callable[[], set[str]]) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -89,10 +79,9 @@ def _holds_levels(
     """
     if any(_WORD in str(step).lower() for step in path) or not mapping.keys().isdisjoint(_TASKS):
         return True
-    uses = find_uses()
     if document.kind.is_program:
-        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
-    is_alone = not path or len(mapping) > 2 or (uses.are_all_levels and len(path) == 1)
+        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in find_used()
+    is_alone = not path or len(mapping) > 2 or (len(path) == 1 and path[0] in find_used())
     return is_alone and _has_only_levels(mapping)
 
 
@@ -118,23 +107,23 @@ _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 def find_computed(document: Document, rubrics: set[Path]) -> Iterator[tuple[Path, str]]:
     """Find the dictionaries of levels that are computed; `rubrics` are the paths of those that are read."""
-    find_uses = cache(lambda: _find_uses(document))
+    find_used = cache(lambda: _find_used(document))
     firsts: dict[str, Path] = {}  # the first level of each variable that gets its levels one by one
     for key in document.data if isinstance(document.data, dict) else ():
         found = _ASSIGNED.search(key)
-        if found and _is_rubric(found["name"], find_uses):
+        if found and _is_rubric(found["name"], find_used):
             firsts.setdefault(found["name"], (key,))
     places = list(firsts.values())
     for path, mapping in document.mappings:
         if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
-            is_rubric = _is_rubric("".join(map(str, path)), find_uses)
+            is_rubric = _is_rubric("".join(map(str, path)), find_used)
         else:
             has_levels = sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1
-            is_rubric = has_levels and path not in rubrics and _holds_levels(document, path, mapping, find_uses)
+            is_rubric = has_levels and path not in rubrics and _holds_levels(document, path, mapping, find_used)
         if is_rubric:
             places.append(path)
     yield from ((place, NOT_LITERAL) for place in places)
 
 
-def _is_rubric(name: str, find_uses: Callable[[], _DictionaryUses]) -> bool:
-    return _WORD in name.lower() or name.rpartition(".")[2] in find_uses().variables
+def _is_rubric(name: str, find_used: Callable[[], set[str]]) -> bool:
+    return _WORD in name.lower() or name.rpartition(".")[2] in find_used()

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
-from rubric_lint.formats.home_made.columns import look
-from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
-from rubric_lint.formats.home_made.reading import read_by_keys
+from rubric_lint.formats.home_made.columns import list_entries, look
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
+from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
 from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
@@ -129,7 +129,7 @@ class TableDraft:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads; nothing where it says in no words what is judged."""
-        return read_by_keys(self.documents, self.table)
+        return read_all(self.documents, self.format_table)
 
     # The keys of the files.
 
@@ -139,12 +139,8 @@ class TableDraft:
         table = self.format_table
         found: list[Mapping[str, Any]] = []
         for document in self.documents:
-            waiting = [document.value(path) for path, _ in expand(document.data, table.criteria)]
-            while waiting:
-                entries = [entry for entry in parts_of(waiting.pop()) if isinstance(entry, dict)]
-                found += entries
-                for entry in entries:
-                    waiting += [entry[name] for name in table.parts if name in entry]
+            for path, _ in expand(document.data, table.criteria):
+                found += [entry for _, entry in list_entries(document.value(path), path, table.parts)]
         return found
 
     @cached_property
@@ -332,7 +328,7 @@ class TableDraft:
         unused = {*_as_list(self.table.get("unused", ()))}
         found: list[Question] = []
         if self.candidate:
-            found = [question for question in self.candidate.open if not self._is_settled(question, unused)]
+            found = [question for question in self.candidate.ask() if not self._is_settled(question, unused)]
         for view in self.views:
             if view.unscorable:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
@@ -351,7 +347,7 @@ class TableDraft:
         names: list[Any] = []
         for role in [*_NAMES, *_MARKS, "scale", *_PLACES]:
             names += _as_list(self.table.get(role, ()))
-        used = {str(name).partition(".")[0] for name in names}
+        used = first_steps(map(str, names))
         for star in (name for name in names if isinstance(name, str) and is_star(name)):
             used.update(key for key in self.own if re.search(star_pattern(star), key))
         return used

@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.formats.home_made.columns import MARKS, CriteriaColumns, is_answered, look
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_container, is_line, is_named
-from rubric_lint.formats.home_made.reading import read_by_keys
+from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
 from rubric_lint.formats.home_made.surroundings import Surroundings
@@ -48,14 +48,6 @@ TITLE = "home-made rubrics"
 
 
 _ADOPT = "run `rubric-lint adopt FILE`"
-
-
-class Decision(StrEnum):
-    """What is done about a candidate."""
-
-    READ = "read"
-    REPORT = "report"
-    SILENT = "silent"
 
 
 @dataclass(frozen=True)
@@ -153,13 +145,6 @@ class Candidate:
     # What is done about it.
 
     @cached_property
-    def decision(self) -> Decision:
-        """Whether the criteria are read and scored, reported with the first open question, or left alone."""
-        if self.is_rubric and self.views:
-            return Decision.REPORT if self.questions else Decision.READ
-        return Decision.REPORT if self.is_near or self.is_likely else Decision.SILENT
-
-    @cached_property
     def is_rubric(self) -> bool:
         """Whether three independent signs show that these are criteria of a judge, which something scores."""
         is_other = self.is_apart or self.against or self.are_texts or is_line(self.document)  # the criteria of one case
@@ -171,7 +156,7 @@ class Candidate:
         is_placed = EvidenceKind.FILE in self.evidence or (self.is_declared and EvidenceKind.NAME in self.evidence)
         is_several = self.count > 1 or {EvidenceKind.FILE, EvidenceKind.DECLARED} <= self.evidence
         is_marked = self.evidence & {EvidenceKind.NAME, EvidenceKind.LEVELS} or (
-            self.is_own and self._count_marks() > 1
+            self.is_own and self._count_marks() + self.is_declared > 1
         )
         return is_said and is_placed and is_several and bool(is_marked) and len(self.evidence) >= ENOUGH
 
@@ -243,8 +228,7 @@ class Candidate:
         nearest = self.surroundings[0]
         is_twice_foreign = bool(nearest.foreign and nearest.foreign_field)  # beside the criteria, and in them
         is_sure = bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not is_twice_foreign
-        has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
-        is_marked = self.is_declared or has_two or is_answered(self.columns)
+        is_marked = self.is_declared or self._count_marks() > 1 or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked
 
     @property
@@ -259,7 +243,7 @@ class Candidate:
         return any(adds_up(look(entry, name)) for entry in self.columns.entries for name in names)
 
     def _count_marks(self) -> int:
-        return sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) + self.is_declared
+        return sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE))
 
     def _are_questions(self) -> bool:
         """Return whether the texts ask what a judge is to answer."""
@@ -315,22 +299,7 @@ class Candidate:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
-        return read_by_keys(self.documents, {"name": TITLE, **self.as_table()})
-
-    @cached_property
-    def open(self) -> list[Question]:
-        """What the file leaves open whatever the table says."""
-        return list(self._list_open())
-
-    @cached_property
-    def questions(self) -> list[Question]:
-        """What the file leaves open, the first of which is the reason not to score it."""
-        found = [*self.open, *self.ask_about_others(self.views)]
-        for view in self.views:
-            found += [Question(view.document, place, reason) for place, reason in view.doubts]
-            if view.unscorable:
-                found.append(Question(view.document, view.path, view.unscorable))
-        return list(dict.fromkeys(found))
+        return read_all(self.documents, self.format_table)
 
     def ask_about_others(self, views: Sequence[View], known: Collection[str] = ()) -> Iterator[Question]:
         """Ask about what may bear on the score and is neither one of the keys `known` nor a doubt of the rubrics."""
@@ -345,12 +314,13 @@ class Candidate:
             reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
             yield Question(document, place, reason, tuple(names))
 
-    def _list_open(self) -> Iterator[Question]:
+    def ask(self) -> Iterator[Question]:
+        """Ask what the file leaves open whatever the table says."""
         document, path = self.document, self.groups[0].path
-        for names in self.columns.rivals.values():
-            listed = quote_names(names, "or")
-            reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
-            yield Question(document, path, reason, names, "weight")
+        rivals = self.columns.rivals
+        if rivals:
+            reason = f"nothing says which of {quote_names(rivals, 'or')} is the weight of a criterion; {_ADOPT}"
+            yield Question(document, path, reason, rivals, "weight")
         if self.columns.has(Role.TEXTS):
             lists = quote_names(self.columns.names(Role.TEXTS))
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"

@@ -5,17 +5,26 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
-from rubric_lint.formats.home_made.format_table import Names, is_star, list_words, split_words, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    Names,
+    first_steps,
+    is_star,
+    list_words,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
     ParsedLevels,
     adds_up,
+    holds_mappings,
     is_amount,
     is_prose,
     is_statement,
@@ -27,9 +36,12 @@ from rubric_lint.formats.home_made.scores import (
 )
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, Fields, LevelWords
 from rubric_lint.model.criterion import is_number, read_number
-from rubric_lint.source.tree import parts_of
+from rubric_lint.source.path import Path
+from rubric_lint.source.tree import items_of, parts_of
 
 CriterionFields = Mapping[str, Any]
+
+PlacedCriterion = tuple[Path, CriterionFields]
 
 
 MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)
@@ -79,13 +91,13 @@ class ParsedValues:
 class CriteriaColumns:
     """The keys of criteria by their role; those that have no role are in none.
 
-    `entries` are the criteria with their parts. `rivals` are keys of which only one can have a role, by it.
+    `entries` are the criteria with their parts. `rivals` are keys of which only one can be the weight.
     `guessed` is the key of the text if nothing but its length says so.
     """
 
     entries: Sequence[CriterionFields]
     roles: Mapping[Role, Names]
-    rivals: Mapping[Role, Names] = field(default_factory=dict)
+    rivals: Names = ()
     guessed: str = ""
 
     def names(self, role: Role) -> Names:
@@ -117,7 +129,8 @@ class CriteriaColumns:
         known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
         nested = 0
         for entry in self.entries:
-            if any(_holds_mapping(value) for key, value in entry.items() if key not in known):
+            others = [value for key, value in entry.items() if key not in known]
+            if holds_mappings(others) or any(map(holds_mappings, others)):
                 nested += 1
         return 2 * nested <= len(self.entries)
 
@@ -141,10 +154,6 @@ def look(entry: CriterionFields, name: str) -> Any:
     for step in name.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     return value
-
-
-def _holds_mapping(value: Any) -> bool:
-    return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
 
 
 def find_ladder(entries: Sequence[CriterionFields]) -> Names:
@@ -171,14 +180,13 @@ def holds_statement(value: Any) -> bool:
     return is_statement(value) or any(map(holds_statement, parts_of(value)))
 
 
-def with_parts(entries: Iterable[CriterionFields], names: Names) -> list[CriterionFields]:
-    """Return criteria, each followed by its parts at any depth."""
-    every: list[CriterionFields] = []
-    for entry in entries:
-        every.append(entry)
-        parts = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
-        every += with_parts([part for part in parts_of(parts) if isinstance(part, dict)], names)
-    return every
+def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
+    """Yield the criteria of a list or a map, each followed by its parts at any depth."""
+    for step, entry in items_of(holder):
+        if isinstance(entry, dict):
+            yield (*path, step), entry
+            for name in parts:
+                yield from list_entries(entry.get(name), (*path, step, name), parts)
 
 
 def read_columns(
@@ -198,11 +206,11 @@ class _ColumnReader:
     def __init__(self, parsed: ParsedValues, outer: Sequence[CriterionFields], *, is_map: bool, parts: Names) -> None:
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(outer, Fields.parts, _is_several)
-        self.entries = with_parts(outer, parts)
+        self.entries = [entry for _, entry in list_entries(outer, (), parts)]
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
         self.keys = _list_keys(self.entries)
         self.roles: dict[Role, Names] = {Role.PARTS: parts} if parts else {}
-        self.rivals: dict[Role, Names] = {}
+        self.rivals: Names = ()
         self.guessed = ""
 
     def read(self) -> CriteriaColumns | None:
@@ -221,11 +229,6 @@ class _ColumnReader:
         is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
         return columns if is_like else None
 
-    @property
-    def assigned(self) -> set[str]:
-        """The keys that have a role."""
-        return {name.partition(".")[0] for names in self.roles.values() for name in names}
-
     def _assign(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
         """Give a role to those of some keys whose values suit it, if most criteria or a few of them have one."""
         free = {*self._list_free_keys()}
@@ -241,7 +244,7 @@ class _ColumnReader:
 
     def _list_free_keys(self) -> list[str]:
         """Return the keys that have no role."""
-        assigned = self.assigned
+        assigned = first_steps(chain.from_iterable(self.roles.values()))
         return [key for key in self.keys if key not in assigned]
 
     def _read_weights(self) -> None:
@@ -257,7 +260,7 @@ class _ColumnReader:
         if len(like) == 1:
             self.roles[Role.WEIGHT] = tuple(like)
         elif like:
-            self.rivals[Role.WEIGHT] = tuple(like)
+            self.rivals = tuple(like)
         elif not self._assign(Role.WEIGHT_WORDS, known, _is_identifier):
             limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
             of_scale = {"min", "minimum", *Fields.scale}

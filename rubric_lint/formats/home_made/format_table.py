@@ -64,6 +64,12 @@ class FormatTable:
         """Whether lower scores are better."""
         return self.better == "lower"
 
+    @property
+    def scale_names(self) -> Names:
+        """The fields of a criterion, and the pointers, that say its scale."""
+        scale = self.scale if isinstance(self.scale, tuple) else (self.scale,)
+        return tuple(end for end in scale if isinstance(end, str) and end != YES_NO)
+
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "FormatTable":
         """Return the table of valid settings of the same names."""
@@ -143,6 +149,11 @@ def is_plain(name: str) -> bool:
     return not name.startswith("/") and not set(name) & {"*", "."}
 
 
+def first_steps(names: Iterable[str]) -> set[str]:
+    """Return the keys of criteria that some names lead through: `content` of `content.text`."""
+    return {name.partition(".")[0] for name in names}
+
+
 def is_star(name: str) -> bool:
     """Return whether a name is the pattern of fields, in which `*` stands for a score: `score_*`."""
     return "*" in name and not name.startswith("/")
@@ -162,14 +173,12 @@ def _write_fields(table: FormatTable) -> dict[str, dict[str, Any]]:
     weight: dict[str, Any] = {"type": ["number", "string"]}
     if not table.weights:
         weight |= {"pattern": SHARE, "x-expected": "a number"}
-    scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-    ends = [end for end in scale if isinstance(end, str) and end != YES_NO]
     marks = [name for name, _ in table.negative + table.sums]
     gates = [name for name, _ in table.gate]
     outcome = {"allOf": [{"$ref": "../v2/rubric.json#/definitions/outcome"}]}
     parts = {"$ref": "#/definitions/rubrics"}
     uses: list[tuple[Iterable[str], str, dict[str, Any], str]] = [
-        (ends, "The scale of the criterion.", {}, ""),
+        (table.scale_names, "The scale of the criterion.", {}, ""),
         (table.unused, "A field that rubric-lint does not need.", {}, ""),
         (marks, "A mark of a criterion.", {}, "weight"),
         (gates, "What must be met.", {}, "required_min_score"),

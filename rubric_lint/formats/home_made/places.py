@@ -62,16 +62,6 @@ class CriteriaGroup:
         return next((step for step in reversed(self.path) if isinstance(step, str)), "")
 
     @property
-    def is_strong(self) -> bool:
-        """Whether its key is one of the words for criteria alone."""
-        return is_strong(self.key)
-
-    @property
-    def is_under_criteria(self) -> bool:
-        """Whether a key on the way to it is one of the words for criteria alone."""
-        return is_under_criteria(self.path)
-
-    @property
     def is_marked(self) -> bool:
         """Whether something says that its items are scored."""
         return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
@@ -237,11 +227,11 @@ def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGr
     for path, below in inner.items():
         outer = found[path]
         is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
-        is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
+        is_open = not (is_strong(outer.key) or outer.is_marked)  # then a word for criteria within it says more
         known = [
             inner_path
             for inner_path in below
-            if is_title or found[inner_path].is_marked or (is_open and found[inner_path].is_strong)
+            if is_title or found[inner_path].is_marked or (is_open and is_strong(found[inner_path].key))
         ]
         items = {inner_path[: len(path) + 1] for inner_path in known}
         for dropped in [path] if 2 * len(items) > len(outer.items) else below:
@@ -326,9 +316,15 @@ def find_expected(document: Document) -> list[CriteriaGroup]:
 
 
 def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> CriteriaGroup:
-    items = {step: {"description": text} for step, text in texts}
-    columns = CriteriaColumns([*items.values()], {Role.TEXT: ("description",)})
-    return CriteriaGroup(document, path, items, columns, are_texts=True)
+    return _as_group(document, path, Role.TEXT, "description", texts, are_texts=True)
+
+
+def _as_group(
+    document: Document, path: Path, role: Role, key: str, values: Iterable[tuple[str | int, Any]], **kind: bool
+) -> CriteriaGroup:
+    """Return values that are all of their criterion as a group of mappings, in which the key stands for the role."""
+    items: dict[str | int, CriterionFields] = {step: {key: value} for step, value in values}
+    return CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {role: (key,)}), **kind)
 
 
 def find_texts_by_name(document: Document) -> dict[str, Path]:
@@ -355,10 +351,7 @@ def find_amounts(document: Document) -> list[CriteriaGroup]:
     for path, mapping in document.mappings:
         are_amounts = len(mapping) > 1 and all(is_number(value) and value > 0 for value in mapping.values())
         if are_amounts and is_under_criteria(path):
-            items: dict[str | int, CriterionFields] = {name: {"weight": value} for name, value in mapping.items()}
-            found.append(
-                CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {Role.WEIGHT: ("weight",)}))
-            )
+            found.append(_as_group(document, path, Role.WEIGHT, "weight", mapping.items()))
     return found
 
 
@@ -375,11 +368,8 @@ def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
             levels = _list_names_of_pairs(parsed, value)
             are_pairs = 1 < len(levels) == len(names)
             if are_names or are_pairs:
-                items: dict[str | int, CriterionFields] = {at: {"id": name} for at, name in enumerate(levels or names)}
-                columns = CriteriaColumns([*items.values()], {Role.ID: ("id",)})
-                found.append(
-                    CriteriaGroup(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs)
-                )
+                kind = {"are_names": are_names, "are_pairs": are_pairs}
+                found.append(_as_group(document, (*path, key), Role.ID, "id", enumerate(levels or names), **kind))
     return found
 
 

@@ -1,6 +1,6 @@
 """Read the rubrics of a document as a table describes them, each part with its place."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +9,7 @@ from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, 
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.rubric_fields import FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
-from rubric_lint.formats.home_made.scores import is_amount, read_ends
+from rubric_lint.formats.home_made.scores import holds_mappings, is_amount, read_ends
 from rubric_lint.formats.home_made.threshold_reading import ThresholdReader
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
@@ -19,6 +19,7 @@ from rubric_lint.model.messages import join_words
 from rubric_lint.model.view import Dialect, View
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, follow, split_pointer
+from rubric_lint.source.tree import items_of, parts_of
 
 _NO_SCALE = (
     "no field of its file and no table says on which scale a criterion is scored; "
@@ -52,28 +53,23 @@ def read_by_table(document: Document, table: FormatTable, dialect: Dialect | Non
     """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
     for path, bound in expand(document.data, table.criteria):
         value = document.value(path)
-        if isinstance(value, list | dict) and any(isinstance(part, str | dict) for part in _values(value)):
+        if isinstance(value, list | dict) and any(isinstance(part, str | dict) for part in parts_of(value)):
             reader = _RubricReader(document, table, path, bound)
             view = reader.read(value, dialect or dialect_of(table))
             yield view if dialect else reader.add_doubts(view, value)
 
 
-def read_by_keys(documents: Iterable[Document], table: Mapping[str, Any]) -> list[View]:
-    """Return the rubrics of some documents by the settings of a table; none if it names nothing that is judged."""
-    if table.keys().isdisjoint({"outcome", "levels"}):
+def read_all(documents: Iterable[Document], table: FormatTable) -> list[View]:
+    """Return the rubrics of some documents that a table describes; none if it names nothing that is judged."""
+    if not (table.outcome or table.levels):
         return []
-    format_table = FormatTable.from_table(table)
-    return [view for document in documents for view in read_by_table(document, format_table)]
+    return [view for document in documents for view in read_by_table(document, table)]
 
 
 def find_lack(document: Document, table: FormatTable) -> Problem:
     """Say that a document has no criteria where a table looks for them, at the nearest place that it has."""
     values = {"shape": table.name, "pointer": table.criteria or "the top"}
     return Problem("no-criteria", follow(document.data, split_pointer(table.criteria)), Part.HEAD, values)
-
-
-def _values(holder: Any) -> Iterable[Any]:
-    return holder.values() if isinstance(holder, dict) else holder
 
 
 class _RubricReader(RubricFields):
@@ -84,11 +80,10 @@ class _RubricReader(RubricFields):
         self.scales = ScaleReader(self)
         self.weights = WeightReader(self, self.scales)
         self.threshold = ThresholdReader(self, self.scales, self.weights)
-        scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-        named = {"scale": scale, "levels": table.levels, "gate": [name for name, _ in table.gate]}
+        named = {"scale": table.scale_names, "levels": table.levels, "gate": tuple(name for name, _ in table.gate)}
         for setting, names in named.items():
             for name in names:
-                if isinstance(name, str) and name.startswith("/"):
+                if name.startswith("/"):
                     self._check_pointer(setting, name)
 
     def _check_pointer(self, setting: str, written: str) -> None:
@@ -148,7 +143,7 @@ class _RubricReader(RubricFields):
         has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
         if self.table.scale is None and not has_levels:
             needed["levels"] = self.table.levels
-        if not any(isinstance(part, dict) for part in _values(value)):
+        if not holds_mappings(value):
             return
         for setting, names in needed.items():
             if names and self.used.isdisjoint(names):
@@ -159,8 +154,8 @@ class _RubricReader(RubricFields):
     def _list_criteria(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[WrittenCriterion]:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
-        has_mappings = any(isinstance(part, dict) for part in _values(holder))
-        for key, value in holder.items() if is_map else enumerate(holder):
+        has_mappings = holds_mappings(holder)
+        for key, value in items_of(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
             criterion = WrittenCriterion((*place, key), value, str(key) if is_map else None, above)

@@ -11,6 +11,7 @@ from typing import Any
 from rubric_lint.formats.home_made.format_table import SHARE, YES_NO, list_words
 from rubric_lint.formats.home_made.vocabulary import Fields, LevelWords
 from rubric_lint.model.criterion import is_number, read_number
+from rubric_lint.source.tree import parts_of
 
 Ends = tuple[Fraction, Fraction]
 """The scores of a scale that are read as the worst and the best."""
@@ -200,6 +201,11 @@ def is_prose(value: Any) -> bool:
 def is_statement(value: Any) -> bool:
     """Return whether a value is a text of three words, or as much in a script without spaces."""
     return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def holds_mappings(value: Any) -> bool:
+    """Return whether a list or a mapping holds mappings, as what holds criteria does."""
+    return any(isinstance(part, dict) for part in parts_of(value))
 
 
 def adds_up(value: Any) -> bool:

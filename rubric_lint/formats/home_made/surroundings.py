@@ -9,8 +9,7 @@ from rubric_lint.formats.home_made.columns import CriterionFields, ParsedValues
 from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_of_other_tool
 from rubric_lint.formats.home_made.roles import Role, is_of_model, is_way, role_of
-from rubric_lint.formats.home_made.scores import is_amount, is_prose, is_row, read_ends, read_percent
-from rubric_lint.formats.home_made.unmapped import holds_mappings
+from rubric_lint.formats.home_made.scores import holds_mappings, is_amount, is_prose, is_row, read_ends, read_percent
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document

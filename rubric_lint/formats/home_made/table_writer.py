@@ -1,6 +1,6 @@
 """Write the table that describes the criteria of a candidate: what `rubric-lint adopt` adds to the settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,9 +15,10 @@ from rubric_lint.formats.home_made.columns import (
     find_sums,
     holds_statement,
     is_answered,
+    list_entries,
     look,
 )
-from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, split_words
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, split_words
 from rubric_lint.formats.home_made.places import CriteriaGroup
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
@@ -30,7 +31,7 @@ from rubric_lint.formats.home_made.scores import (
     read_percent,
 )
 from rubric_lint.formats.home_made.surroundings import Surroundings
-from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
+from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords, list_names
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document
@@ -65,6 +66,15 @@ def generalize(place: Path, at: Path, path: Path) -> Path:
     """Return a place with a `*` for each step that it shares with the path of some criteria, as `at` has them."""
     shared = count_shared(path, place)
     return at[:shared] + place[shared:]
+
+
+def join_paths(paths: Iterable[Path]) -> Path:
+    """Return the path of several places at one depth, with a `*` for each step that differs or is an index."""
+    at: list[str | int] = []
+    for steps in zip(*paths, strict=True):
+        is_same = len({*steps}) == 1 and isinstance(steps[0], str)
+        at.append(steps[0] if is_same else "*")
+    return tuple(at)
 
 
 def count_shared(path: Path, other: Path) -> int:
@@ -176,8 +186,6 @@ class TableWriter:
 
     def _find_few_levels(self) -> tuple[str, ...]:
         """Return the keys of the levels of some criteria, where most have none."""
-        if self.columns.has(Role.LEVELS):
-            return ()
         known = {name for names in self.columns.roles.values() for name in names}
         keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in known)
         return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
@@ -384,8 +392,7 @@ def _list_used(table: Table, columns: CriteriaColumns) -> set[str]:
     for key in ("scale", "levels", "gate"):
         value = table.get(key, ())
         used += value if isinstance(value, list) else [value]
-    keys = {str(name).partition(".")[0] for name in used}
-    return keys.union(table.get("negative", ()), table.get("sums", ()))
+    return first_steps(map(str, used)).union(table.get("negative", ()), table.get("sums", ()))
 
 
 def _list_unused(group: CriteriaGroup, own: set[str]) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Decision, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind, choose_likely
 from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, is_answered, look, read_columns
 from rubric_lint.formats.home_made.format_table import expand, list_words
 from rubric_lint.formats.home_made.places import (
@@ -27,12 +27,13 @@ from rubric_lint.formats.home_made.places import (
     is_named,
     is_of_other_tool,
     is_strong,
+    is_under_criteria,
     last_word,
 )
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
 from rubric_lint.formats.home_made.surroundings import Surroundings, find_surroundings
-from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, join_paths
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, SurroundingWords
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
@@ -108,17 +109,11 @@ def _add_siblings(
                 paths += other.paths
                 for nearby in other.surroundings:
                     read += nearby.places.values()
-        siblings = find_siblings(candidate.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
+        siblings = _find_siblings(candidate.document, parsed, [*paths, *read])
         found = dict.fromkeys([*siblings, *parts])
         in_document = [group for group in groups if group.document is candidate.document]
         found |= dict.fromkeys(_find_alike(candidate, in_document, {*paths, *found}))
         yield replace(candidate, siblings=list(found))
-
-
-def decide(candidates: Sequence[Candidate]) -> Decision:
-    """Return the decision about a document with some candidates: to read one, else to report one, else nothing."""
-    decisions = {candidate.decision for candidate in candidates}
-    return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
 
 def _choose_groups(
@@ -126,15 +121,18 @@ def _choose_groups(
 ) -> Sequence[CriteriaGroup]:
     """Return the groups that may be criteria: scored ones, else those with their name, else texts, else any."""
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
-    named = [group for group in groups if group.is_strong]
+    named = [group for group in groups if is_strong(group.key)]
     if not (is_asked or is_named(document, "own")):  # then only a name or the texts of levels show what they are
         marked = [
             group
             for group in marked
-            if not group.path or group.columns.has(Role.LEVELS) or group.is_under_criteria or is_container(group.key)
+            if not group.path
+            or group.columns.has(Role.LEVELS)
+            or is_under_criteria(group.path)
+            or is_container(group.key)
         ]
         return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
-    marked = [group for group in marked if group.is_under_criteria] or marked
+    marked = [group for group in marked if is_under_criteria(group.path)] or marked
     texts = [] if marked or named else _choose_texts(document, parsed, is_asked=is_asked)
     chosen = marked or named or _find_around(groups, texts) or texts
     return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
@@ -142,7 +140,7 @@ def _choose_groups(
 
 def _find_around(groups: Sequence[CriteriaGroup], texts: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
     """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
-    paths = [group.path for group in texts if not group.is_strong]
+    paths = [group.path for group in texts if not is_strong(group.key)]
     return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
 
 
@@ -168,7 +166,7 @@ def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -
         for group in find_text_groups(document)
         if not (parsed.levels(document.value(group.path)) or _is_in_level(group.path))
     ]
-    known = [group for group in every if group.is_strong]
+    known = [group for group in every if is_strong(group.key)]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
     settings = {*SurroundingWords.scale, *SurroundingWords.passes}
@@ -204,10 +202,8 @@ def _find_alike(candidate: Candidate, groups: Sequence[CriteriaGroup], known: Co
             yield place
 
 
-def find_siblings(
-    document: Document, parsed: ParsedValues, paths: Sequence[Path], names: Collection[str] = _NAMES
-) -> Iterator[Path]:
-    """Find what holds criteria by one of some names, apart from those at some paths, above and below them."""
+def _find_siblings(document: Document, parsed: ParsedValues, paths: Sequence[Path]) -> Iterator[Path]:
+    """Find what holds criteria or checks by its name, apart from those at some paths, above and below them."""
     known = {*paths}
     above = {path[:length] for path in paths for length in range(len(path))}
     for path, mapping in document.mappings:
@@ -215,7 +211,7 @@ def find_siblings(
             continue
         for key, value in mapping.items():
             place = (*path, key)
-            is_named = last_word(key) in names or bool(_KINDS_OF_CHECKS & {*names}.intersection(list_words(key)))
+            is_named = last_word(key) in _NAMES or not _KINDS_OF_CHECKS.isdisjoint(list_words(key))
             is_other = is_named and place not in known and place not in above
             if is_other and not parsed.levels(value) and _holds_criteria(value):
                 yield place
@@ -250,10 +246,7 @@ class _CandidateBuilder:
 
     def build(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
-        at = tuple(
-            steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
-            for steps in zip(*(group.path for group in groups), strict=True)
-        )
+        at = join_paths(group.path for group in groups)
         are_expected = groups[0].are_texts and len({group.key for group in groups}) == 1
         is_exact = are_expected or self._leads_to(groups, at)
         if len(groups) > 1 and not is_exact:
@@ -285,7 +278,7 @@ class _CandidateBuilder:
                     others += parts_of(document.value(path))
         are_texts = all(isinstance(part, str) for part in others)  # criteria of other cases
         has_mappings = any(isinstance(part, dict) for part in others)
-        return not has_mappings and (not others or (groups[0].is_strong and are_texts))
+        return not has_mappings and (not others or (is_strong(groups[0].key) and are_texts))
 
     def _build(self, groups: Sequence[CriteriaGroup], at: Path) -> Candidate:
         columns = groups[0].columns
@@ -310,7 +303,7 @@ class _CandidateBuilder:
         is_whole = not group.path and (is_list or are_alike)
         is_file = is_whole and is_named(group.document, "own")
         are_parts = any(map(is_strong, columns.names(Role.PARTS)))
-        if is_file or are_parts or group.is_under_criteria:
+        if is_file or are_parts or is_under_criteria(group.path):
             yield EvidenceKind.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in Containers.common

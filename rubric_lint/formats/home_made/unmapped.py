@@ -10,18 +10,24 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
+from rubric_lint.formats.home_made.columns import PlacedCriterion, list_entries
 from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
-from rubric_lint.formats.home_made.format_table import FormatTable, expand, is_star, split_words, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    FormatTable,
+    expand,
+    first_steps,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
-from rubric_lint.formats.home_made.scores import ENDS, Ends, is_amount, read_score
+from rubric_lint.formats.home_made.scores import ENDS, Ends, holds_mappings, is_amount, read_score
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import is_number, read_number
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
-from rubric_lint.source.tree import items_of, parts_of
-
-PlacedCriterion = tuple[Path, Mapping[str, Any]]
+from rubric_lint.source.tree import parts_of
 
 
 def find_in_level(
@@ -133,16 +139,14 @@ class UnmappedSearch:
     def known(self) -> set[str]:
         """The fields of criteria in which there is nothing else to find."""
         table = self.table
-        return _first_steps(table.id + table.weight + table.levels + table.parts + table.unused)
+        return first_steps(table.id + table.weight + table.levels + table.parts + table.unused)
 
     @cached_property
     def used(self) -> set[str]:
         """The fields of criteria that are read, but may say more."""
         table = self.table
-        ends = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-        names = [name for name, _ in table.gate + table.negative + table.sums]
-        names += [end for end in ends if isinstance(end, str)]
-        return _first_steps([*table.outcome, *names])
+        marks = [name for name, _ in table.gate + table.negative + table.sums]
+        return first_steps([*table.outcome, *table.scale_names, *marks])
 
     @cached_property
     def gates(self) -> set[str]:
@@ -457,15 +461,6 @@ class UnmappedSearch:
         return False
 
 
-def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
-    """Yield the criteria of a list or a map, each followed by its parts."""
-    for step, entry in items_of(holder):
-        if isinstance(entry, dict):
-            yield (*path, step), entry
-            for name in parts:
-                yield from list_entries(entry.get(name), (*path, step, name), parts)
-
-
 def _are_rules(value: Any) -> bool:
     """Return whether all parts of a value say in which case they hold: `{condition: ..., action: cap_points}`."""
     parts = parts_of(value)
@@ -475,11 +470,6 @@ def _are_rules(value: Any) -> bool:
 def _is_rule(value: Any) -> bool:
     fields = value.items() if isinstance(value, dict) else ()
     return any(split_words(key) & SETS["rules"] and isinstance(part, str) for key, part in fields)
-
-
-def holds_mappings(value: Any) -> bool:
-    """Return whether a list or a mapping holds mappings, as what holds criteria does."""
-    return any(isinstance(part, dict) for part in parts_of(value))
 
 
 _LABEL = 30
@@ -497,10 +487,6 @@ def _find_common_start(places: Sequence[Path]) -> Path:
     while any(place[: len(start)] != start for place in places):
         start = start[:-1]
     return start
-
-
-def _first_steps(names: Iterable[str]) -> set[str]:
-    return {name.split(".")[0] for name in names}
 
 
 def _is_unknown_mark(value: Any, values: Collection[Any] | None) -> bool:

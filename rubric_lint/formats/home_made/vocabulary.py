@@ -138,7 +138,6 @@ class SurroundingWords:
     lowest: Final = list_names("scale_min score_min min_score")
     highest: Final = list_names("scale_max score_max max_score")
     total: Final = list_names("total_weight total_points max_points total total_marks")
-    version: Final = list_names("version schema_version rubric_version")
 
 
 class Foreign:

@@ -17,12 +17,12 @@ from rubric_lint.formats.agentv.suites import (
     find_pass_mark,
     look_up,
 )
+from rubric_lint.formats.home_made.columns import PlacedCriterion
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends
 from rubric_lint.formats.home_made.unmapped import (
-    PlacedCriterion,
     UnmappedSearch,
     find_around_in_suite,
     find_at_top_of_suite,

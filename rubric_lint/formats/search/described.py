@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand
 from rubric_lint.formats.home_made.reading import read_by_table
+from rubric_lint.formats.home_made.rubric_fields import find_field
 from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.view import Dialect, View, ViewBuilder, is_named_for_judges, read_text, read_threshold
@@ -162,11 +163,9 @@ def _is_of_kind(value: Any, kind: str | list[str]) -> bool:
 def _find_field(item: Any, written: str) -> tuple[Any, Path]:
     """Return the first of some fields that a mapping has, and where; a name with dots leads into mappings: `a.b|c`."""
     for name in written.split("|"):
-        value, steps = item, name.split(".")
-        for step in steps:
-            value = value.get(step, _ABSENT) if isinstance(value, dict) else _ABSENT
-        if value is not _ABSENT:
-            return value, tuple(steps)
+        found = find_field(item, (), name)
+        if found:
+            return found
     return _ABSENT, ()
 
 

@@ -55,7 +55,7 @@ def read_home(document: Document) -> list[View]:
 def _read(candidate: Candidate) -> Iterator[View]:
     """Yield the rubrics of a candidate, with what it leaves open, and with the levels that are not read."""
     rules = _HOLD_FOR_ANSWERS if candidate.format_table.scale == YES_NO else _HOLD
-    questions = [*candidate.open, *candidate.ask_about_others(candidate.views)]
+    questions = [*candidate.ask(), *candidate.ask_about_others(candidate.views)]
     doubts = tuple((question.place, question.reason) for question in questions)
     levels = [
         place for document, place in candidate.unused_keys.inside if read_levels(document.value(place)) is not None

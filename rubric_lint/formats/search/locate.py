@@ -222,18 +222,6 @@ def is_agentv_suite(document: Document) -> bool:
     return is_current(document)
 
 
-def locate(
-    document: Document,
-    *,
-    version: str | None = None,
-    claimed: bool = False,
-    shapes: "Sequence[FormatTable]" = (),
-    part: str = "",
-) -> list[Location]:
-    """Return the rubrics of a document, in document order; see `search`."""
-    return search(document, version=version, claimed=claimed, shapes=shapes, part=part).rubrics
-
-
 def search(
     document: Document,
     *,

@@ -489,7 +489,7 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
 
 
 def _can_adopt(document: Document, path: Path) -> bool:
-    from rubric_lint.formats.home_made.describing import can_adopt  # noqa: PLC0415  (only near misses ask)
+    from rubric_lint.formats.search.describable import can_adopt  # noqa: PLC0415  (only near misses ask)
 
     return can_adopt(document, path)
 

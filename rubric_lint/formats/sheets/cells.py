@@ -114,7 +114,7 @@ class TableColumns:
     """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
 
     `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
-    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
+    headers of columns that are not read, `fault` is the reason why one of them may bear on the score.
     `shared` is the scale that a column says for each criterion.
     """
 
@@ -123,7 +123,7 @@ class TableColumns:
     header: Row
     notes: tuple[TableNote, ...] = ()
     used: frozenset[str] = frozenset()
-    faults: tuple[TableError, ...] = ()
+    fault: TableError | None = None
     unknown: tuple[str, ...] = ()
     shared: ScoreRange | None = None
 
@@ -170,7 +170,7 @@ class CellTable(NamedTuple):
     rows: tuple[Row, ...]
     notes: tuple[TableNote, ...] = ()
     parts: "tuple[tuple[str, CellTable], ...]" = ()
-    texts: tuple[tuple[str, Cell], ...] = ()
+    texts: Mapping[str, Cell] = {}
     columns: TableColumns | None = None
 
     def with_notes(self, notes: Iterable[TableNote]) -> "CellTable":

@@ -101,15 +101,6 @@ class Choices(NamedTuple):
     header_row: int | None = None
 
 
-def identify_columns(table: CellTable, choices: Choices) -> TableColumns:
-    """Find out what each column of a table holds.
-
-    Raises:
-        TableError: if a cell has no header, or two headers are the same word.
-    """
-    return _HeaderReader(table, choices).read()
-
-
 def is_level_word(title: str) -> bool:
     """Return whether a header is a word for a level: `Good`, `Excellent (A)`."""
     return fold(title.partition("(")[0]) in LevelWords.words
@@ -135,7 +126,7 @@ def _find_meanings(word: str) -> list[str]:
     return _MEANINGS.get(fold(word)) or _MEANINGS.get(fold(bare), [])
 
 
-class _HeaderReader:
+class HeaderReader:
     """Reads the header of one table: the fields of its columns, its steps, and what has no meaning yet."""
 
     def __init__(self, table: CellTable, choices: Choices) -> None:
@@ -145,13 +136,17 @@ class _HeaderReader:
         self.steps: dict[int, ScaleStep] = {}
         self.unknown: list[int] = []
         self.notes: list[TableNote] = []
-        self.faults: list[TableError] = []
+        self.fault: TableError | None = None  # the first reason why a column that is not read may bear on the score
         self.used: set[str] = set()
         self.shared: ScoreRange | None = None  # the scale that each row says
         self.settled: set[int] = set()  # columns of which an option says what they hold
 
     def read(self) -> TableColumns:
-        """Read the words of the header, then what they leave open from the cells."""
+        """Find out what each column holds: read the words of the header, then what they leave open from the cells.
+
+        Raises:
+            TableError: if a cell has no header, or two headers are the same word.
+        """
         self._read_words()
         self._read_marks()
         self._read_scores()
@@ -159,8 +154,8 @@ class _HeaderReader:
         self._read_texts()
         self._note_unknown()
         unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
-        steps, notes, used, faults = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used), self.faults
-        return TableColumns(self.fields, steps, self.header, notes, used, tuple(faults), unknown, self.shared)
+        steps, notes, used = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used)
+        return TableColumns(self.fields, steps, self.header, notes, used, self.fault, unknown, self.shared)
 
     # Words
 
@@ -314,7 +309,7 @@ class _HeaderReader:
             else:
                 message += f"if that is its weight, say so with --map 'weight={title}', and if a row is a band, with"
             message += f" --map 'score_range={title}'"
-            self.faults.append(TableError(cell.place, message))
+            self.fault = TableError(cell.place, message)
 
     def _is_scale(self, column: int, scores: list[ScaleStep | None]) -> bool:
         """Return whether a column before the texts has several scores, a different one in each row."""
@@ -415,7 +410,7 @@ class _HeaderReader:
                 fault = f"column `{name}` may bear on the score, and its header does not say how"
                 fault += f"; say what it holds with --map 'FIELD={name}', or leave it out with --ignore-column '{name}'"
             if fault:
-                self.faults.append(TableError(cell.place, fault))
+                self.fault = self.fault or TableError(cell.place, fault)
             else:
                 self._note(column, f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'")
 

@@ -63,8 +63,6 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
         TableError: if it cannot be read, or no sheet has a table.
         ImportError: if openpyxl is not installed.
     """
-    import openpyxl  # noqa: F401, PLC0415  (an extra; a quarter of a second)
-
     whole = CellPlace(name, "the workbook")
     _check(data, whole)
     book = _load(data, whole)
@@ -72,13 +70,13 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
         raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, book.sheetnames)}")
     tables, notes = [], []
     for sheet in book.worksheets:
-        at = CellPlace(f"{name}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
+        reader = _Sheet(name, sheet)
         if only not in {None, sheet.title} or not sheet._cells:
             continue
         if sheet.sheet_state != "visible" and only is None:
-            notes.append(TableNote(at, "not read, as it is hidden; show it", is_loss=True))
+            notes.append(TableNote(reader.whole, "not read, as it is hidden; show it", is_loss=True))
             continue
-        table = _Sheet(name, sheet).read(header_row)
+        table = reader.read(header_row)
         if table:
             tables.append(table)
     titles = {sheet.title for sheet in book.worksheets}
@@ -112,7 +110,7 @@ def _check(data: bytes, whole: CellPlace) -> None:
 
 
 def _load(data: bytes, whole: CellPlace) -> Any:
-    from openpyxl import load_workbook  # noqa: PLC0415
+    from openpyxl import load_workbook  # noqa: PLC0415  (an extra; a quarter of a second)
 
     try:
         with warnings.catch_warnings():
@@ -124,7 +122,7 @@ def _load(data: bytes, whole: CellPlace) -> Any:
 
 
 class _Sheet:
-    """Reads one sheet."""
+    """Reads one sheet, whose place is `whole`."""
 
     def __init__(self, file: str, sheet: "Worksheet") -> None:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
@@ -133,7 +131,7 @@ class _Sheet:
         self._file = file
         self._sheet = sheet
         self._notes: list[TableNote] = []
-        self._whole = CellPlace(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
+        self.whole = CellPlace(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
 
     def read(self, header_row: int | None) -> CellTable | None:
         """Return the table of the sheet; None if nothing is in its cells."""
@@ -160,7 +158,7 @@ class _Sheet:
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
         if len(columns) * len(numbers) > 1_000_000:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
-            raise TableError(self._whole, message)
+            raise TableError(self.whole, message)
         places = [at for at in sorted(shown) if at[0] >= first]
         cells = {at: self._sheet._cells[at] for at in places if at in self._sheet._cells}
         struck = [at for at, cell in cells.items() if cell.has_style and cell.font.strike]
@@ -175,7 +173,7 @@ class _Sheet:
 
     def _fill(self) -> dict[tuple[int, int], Cell]:
         """Return the cells by row and column; those of a merged range have a fault."""
-        found = {place: self._read(cell.value, *place) for place, cell in self._sheet._cells.items()}
+        found = {place: self._read(cell, *place) for place, cell in self._sheet._cells.items()}
         for merged in self._sheet.merged_cells.ranges:
             top = found.get((merged.min_row, merged.min_col))
             if top is not None and not top.is_empty:
@@ -186,19 +184,19 @@ class _Sheet:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
         return found
 
-    def _read(self, value: Any, row: int, column: int) -> Cell:
-        """Return a cell; its fault if what it shows has no single meaning here."""
-        text, fault = "", ""
-        if self._sheet._cells[row, column].data_type == "f":
+    def _read(self, cell: Any, row: int, column: int) -> Cell:
+        """Return a cell of openpyxl as ours; with a fault if what it shows has no single meaning here."""
+        value, text, fault = cell.value, "", ""
+        if cell.data_type == "f":
             fault = "a formula; copy the cell, and paste its value"
         elif isinstance(value, date | time | timedelta):
             shown = str(value).removesuffix(" 00:00:00")
             fault = f"a date or time ({shown}): {DATE_ADVICE}"
-        elif self._sheet._cells[row, column].data_type == "e":
+        elif cell.data_type == "e":
             fault = f"the error value {value}; correct the cell"
         elif isinstance(value, bool):
             text = "true" if value else "false"
-        elif isinstance(value, int | float) and "%" in _LITERAL.sub("", self._sheet._cells[row, column].number_format):
+        elif isinstance(value, int | float) and "%" in _LITERAL.sub("", cell.number_format):
             text = f"{_write_float(float(Decimal(repr(value)) * 100))}%"
         elif isinstance(value, float):
             text = _write_float(value)
@@ -216,7 +214,7 @@ class _Sheet:
             names = join_words([str(number) if what == "row" else self._name_column(number) for number in numbers[:20]])
             hidden = f"{what} {names}, as it is hidden" if len(numbers) == 1 else f"{what}s {names}, as they are hidden"
             message = f"not read: {hidden}; show what should be read"
-            self._notes.append(TableNote(self._whole, message, is_loss=True, rows=rows))
+            self._notes.append(TableNote(self.whole, message, is_loss=True, rows=rows))
 
     def _place(self, row: int, column: int) -> CellPlace:
         cell = f"{self._name_column(column)}{row}"

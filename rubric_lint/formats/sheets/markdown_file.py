@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.formats.sheets.cells import Cell, Row, TableError, TableNote, place_in
+from rubric_lint.formats.sheets.cells import Cell, CellTable, Row, TableError, TableNote, place_in
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.source import Edit, Source, Span, splice
@@ -50,17 +49,6 @@ _BOLD = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s\\])?)\*\*")
 """A whole cell in bold type, as tables have in their first column."""
 
 
-@dataclass(frozen=True)
-class FoundTable:
-    """A table of the document with the offsets where it begins and ends, and the texts of a case above it."""
-
-    header: Row
-    rows: tuple[Row, ...]
-    texts: dict[str, Cell]
-    at: int
-    end: int
-
-
 class Heading(NamedTuple):
     """A heading, its depth, and where it begins and ends in the text."""
 
@@ -71,14 +59,14 @@ class Heading(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """The blocks of a document that are not inside others: its headings, and its tables.
+    """The blocks of a document that are not inside others: its headings, and its tables, each with its place.
 
     `unread` are notes on tables inside other blocks; `text` is the whole text with blanks for code, comments and
     tables.
     """
 
     headings: list[Heading]
-    tables: list[FoundTable]
+    tables: list[tuple[CellTable, Span]]
     unread: list[TableNote]
     text: str
 
@@ -114,7 +102,7 @@ def read_blocks(source: Source) -> Blocks:
     from markdown_it import MarkdownIt  # noqa: PLC0415  (few files are Markdown)
 
     headings: list[Heading] = []
-    tables: list[FoundTable] = []
+    tables: list[tuple[CellTable, Span]] = []
     texts: dict[str, Cell] = {}
     tokens = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"]).parse(source.text)
     for at, token in enumerate(tokens):
@@ -128,7 +116,7 @@ def read_blocks(source: Source) -> Blocks:
             texts = {}
         elif token.type == "table_open":
             header, _, *rows = [_read_row(source, source.slice(line), line.start) for line in lines]
-            tables.append(FoundTable(header, tuple(rows), texts, start, end))
+            tables.append((CellTable("", header, tuple(rows), texts=texts), Span(start, end)))
         elif token.type == "paragraph_open":
             texts.update(_read_texts(source, lines))
     return Blocks(headings, tables, [*_find_unread(source, tokens)], splice(source.text, _hide(source, tokens)))
@@ -200,7 +188,7 @@ def _blank(text: str | re.Match[str]) -> str:
     return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
 
 
-def check_width(table: FoundTable) -> None:
+def check_width(table: CellTable) -> None:
     """Raise TableError if a row has more cells than the header."""
     width = len(table.header.cells)
     for row in table.rows:

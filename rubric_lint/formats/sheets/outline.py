@@ -19,11 +19,11 @@ from rubric_lint.formats.sheets.cells import (
     place_in,
     split_weight,
 )
-from rubric_lint.formats.sheets.columns import Choices, fold, identify_columns, is_points
-from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, FoundTable, check_width
+from rubric_lint.formats.sheets.columns import Choices, HeaderReader, fold, is_points
+from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, check_width
 from rubric_lint.formats.sheets.rubrics import is_total
 from rubric_lint.model.messages import list_names, point_to_known, shorten
-from rubric_lint.source.source import Source, stem_of
+from rubric_lint.source.source import Source, Span, stem_of
 
 _OF_RESULTS = re.compile(
     r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?|grades?)\b", re.IGNORECASE
@@ -43,10 +43,11 @@ _SCALE_AFTER = re.compile(r"(?<!\s)\s*+\(\d{1,3}(?:\.\d)?\s*+[-–]\s*+\d{1,3}\b
 
 @dataclass(eq=False)
 class _ReadTable:
-    """A table with what its columns hold."""
+    """A table with what its columns hold, and its place in the text."""
 
-    found: FoundTable
+    table: CellTable
     columns: TableColumns
+    span: Span
     is_used: bool = False
 
     @property
@@ -71,6 +72,10 @@ class _ReadTable:
     def is_plain(self) -> bool:
         """Whether its rows are criteria without a scale."""
         return self.is_list and not self.columns.steps and not self.columns.has_scale
+
+    def as_rubric(self, name: str) -> CellTable:
+        """Return the table with a name and its columns."""
+        return self.table._replace(name=name, columns=self.columns)
 
 
 @dataclass(eq=False)
@@ -102,6 +107,11 @@ class _DocumentSection:
         bare = "" if self.is_own else _NUMBERING.sub("", self.title, count=1).strip()
         return bare or self.title
 
+    @property
+    def is_of_results(self) -> bool:
+        """Whether it says what the scores of all criteria mean."""
+        return _OF_RESULTS.search(self.title) is not None
+
 
 class _SectionCriterion(NamedTuple):
     """A criterion that a section describes."""
@@ -126,16 +136,7 @@ class _SectionGroup(NamedTuple):
     criteria: list[_SectionCriterion]
 
 
-def read_outline(source: Source, blocks: Blocks, choices: Choices) -> list[CellTable]:
-    """Return the rubrics of a document as tables with known columns, in the order of the document.
-
-    Raises:
-        TableError: if it has none, or their parts have no single meaning.
-    """
-    return _OutlineReader(source, blocks, choices).read()
-
-
-class _OutlineReader:
+class OutlineReader:
     """Finds the criteria of a document and puts them together to rubrics."""
 
     def __init__(self, source: Source, blocks: Blocks, choices: Choices) -> None:
@@ -144,28 +145,34 @@ class _OutlineReader:
         self._notes = [*blocks.unread]
         self._sections = list(_list_sections(source, blocks))
         starts = [section.at for section in self._sections]
-        for found in blocks.tables:
-            section = self._sections[bisect_right(starts, found.at) - 1]
-            section.tables.append(_ReadTable(found, _read_columns(found, choices)))
+        for table, span in blocks.tables:
+            section = self._sections[bisect_right(starts, span.start) - 1]
+            section.tables.append(_ReadTable(table, _read_columns(table, choices), span))
 
     def read(self) -> list[CellTable]:
-        """Return the rubrics; the first one has the notes on the document."""
+        """Return the rubrics as tables with known columns, in the order of the document.
+
+        The first one has the notes on the document.
+
+        Raises:
+            TableError: if there is none, or their parts have no single meaning.
+        """
         self._refuse_prose()
         groups = list(self._group_sections())
         made: list[tuple[int, CellTable]] = []
         plain: list[tuple[_DocumentSection, _ReadTable]] = []
         for section in self._sections:
             for table in section.tables:
-                if _OF_RESULTS.search(section.title) and not table.columns.has("id"):
-                    continue  # what the scores of all criteria mean
+                if section.is_of_results and not table.columns.has("id"):
+                    continue
                 group = self._find_group(section, table, groups) if table.is_list else None
                 if group:
                     groups.remove(group)
-                    made.append((table.found.at, self._make_list(section, table, group)))
+                    made.append((table.span.start, self._make_list(section, table, group)))
                 elif table.is_plain:
                     plain.append((section, table))
                 elif table.is_list:
-                    made.append((table.found.at, self._make_list(section, table)))
+                    made.append((table.span.start, self._make_list(section, table)))
         groups = self._share_scale(groups, plain, made)
         made += [(group.criteria[0].section.at, self._make_group(group)) for group in groups]
         tables = [table for _, table in sorted(made, key=lambda pair: pair[0])]
@@ -197,11 +204,11 @@ class _OutlineReader:
         is_of_all = len(shared) == 1 and bool(_OF_ALL.search(shared[0].criteria[0].section.text))
         if len(shared) == 1 and is_alone and not is_of_all:
             return shared
-        if is_of_all and plain and not others and not is_unclear and not _is_of_results(shared[0]):
+        if is_of_all and plain and not others and not is_unclear and not shared[0].criteria[0].section.is_of_results:
             common = shared[0]
         elif plain or is_alone or not all(group.criteria[0].scale for group in others):
             _refuse_shared(shared)
-        made += [(table.found.at, self._make_list(section, table, common)) for section, table in plain]
+        made += [(table.span.start, self._make_list(section, table, common)) for section, table in plain]
         return others
 
     def _refuse_prose(self) -> None:
@@ -209,7 +216,7 @@ class _OutlineReader:
         for section in self._sections:
             lines = find_labels(section.text)
             is_scale = len(lines) > 2 or (len(lines) == 2 and bool(_split_title(section)[2].text))
-            if is_scale and not _OF_RESULTS.search(section.title):
+            if is_scale and not section.is_of_results:
                 advice = "write a table with the columns `score` and `outcome`"
                 raise TableError(place_in(self._source, section.at + lines[0]), f"a scale in lines of text; {advice}")
 
@@ -225,8 +232,8 @@ class _OutlineReader:
         if not tables:
             return TableError(place_in(self._source, 0), f"no criteria found; {expected}")
         columns = tables[0].columns
-        if columns.faults and (not columns.fields or columns.has("id")):
-            return columns.faults[0]
+        if columns.fault and (not columns.fields or columns.has("id")):
+            return columns.fault
         heads = list_names([cell.text for cell in columns.header.cells.values()], most=5)
         reason = f"no criteria found: nothing says that the columns {heads} describe some"
         advice = f"{expected}, or say what a column holds with --map"
@@ -265,7 +272,7 @@ class _OutlineReader:
         for section in self._sections:
             for table in section.tables:
                 if table.is_list and table.columns.has("id"):
-                    ids |= {row.cell(table.columns.fields["id"]).text for row in table.found.rows}
+                    ids |= {row.cell(table.columns.fields["id"]).text for row in table.table.rows}
         return ids
 
     def _make_criterion(self, section: _DocumentSection, named: _DocumentSection) -> _SectionCriterion:
@@ -276,11 +283,11 @@ class _OutlineReader:
             weight = _split_title(section)[2]
         start = len(section.text)
         if scale:
-            start = scale.found.at - section.at
-            below = section.text[scale.found.end - section.at :]
+            start = scale.span.start - section.at
+            below = section.text[scale.span.end - section.at :]
             rest = below.strip(" \t\r\n-*_")
             if rest:
-                place = place_in(self._source, scale.found.end + below.index(rest))
+                place = place_in(self._source, scale.span.end + below.index(rest))
                 self._notes.append(TableNote(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
         above = named.text if named is not section else ""
         text = f"{above}\n{section.text[:start]}".strip()
@@ -297,12 +304,12 @@ class _OutlineReader:
         name, place = group.section.name, first.name.place
         if first.section.is_own and first.scale:
             first.mark_used()
-            return _as_table(name, first.scale)
+            return first.scale.as_rubric(name)
         parts, rows = [], []
         for criterion in group.criteria:
             criterion.mark_used()
             if criterion.scale:
-                parts.append((criterion.name.text, _as_table(criterion.name.text, criterion.scale)))
+                parts.append((criterion.name.text, criterion.scale.as_rubric(criterion.name.text)))
             text = criterion.text if criterion.text.text or criterion.scale else criterion.name
             rows.append(Row({0: criterion.name, 1: text, 2: criterion.weight}, criterion.name.place))
         columns = TableColumns({"id": 0, "what_is_judged": 1, "weight": 2}, (), Row({}, place))
@@ -315,7 +322,7 @@ class _OutlineReader:
         """Return the sections that hold the scales of the criteria in a table, those below it first."""
         if not table.is_plain or "id" not in table.columns.fields:
             return None
-        ids = {fold(row.cell(table.columns.fields["id"]).text) for row in table.found.rows}
+        ids = {fold(row.cell(table.columns.fields["id"]).text) for row in table.table.rows}
         for group in sorted(groups, key=lambda group: group.criteria[0].section.parent is not section):
             if all(criterion.scale and fold(criterion.name.text) in ids for criterion in group.criteria):
                 return group
@@ -324,13 +331,13 @@ class _OutlineReader:
     def _make_list(self, section: _DocumentSection, table: _ReadTable, group: _SectionGroup | None = None) -> CellTable:
         """Return a table of criteria, with the scales that a group of sections has for them, or one for all."""
         section.is_used = table.is_used = True
-        made = _as_table(section.name, table)
+        made = table.as_rubric(section.name)
         if group is None:
             return made
         place = group.criteria[0].section.place
         is_shared = _is_shared(group)
         found = {fold(criterion.name.text): criterion for criterion in group.criteria}
-        column = max(table.found.header.cells, default=0) + 1
+        column = max(table.table.header.cells, default=0) + 1
         rows, parts, notes = [], [], []
         for row in made.rows:
             name = row.cell(table.columns.fields.get("id", 0))
@@ -342,7 +349,7 @@ class _OutlineReader:
                 continue
             criterion.mark_used()
             rows.append(Row({**row.cells, column: criterion.text}, row.place))
-            parts.append((name.value, _as_table(name.text, criterion.scale)))
+            parts.append((name.value, criterion.scale.as_rubric(name.text)))
         if is_shared:
             reason = f"the scale under `{shorten(group.criteria[0].section.title)}` is read for each criterion"
             notes.append(TableNote(place, f"{reason} of `{shorten(made.name)}`"))
@@ -356,7 +363,7 @@ class _OutlineReader:
         for section in self._sections:
             for table in section.tables:
                 if not table.is_used:
-                    head = table.found.header
+                    head = table.table.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
                     reason = f"the table with the columns {heads}, under `{shorten(section.title)}`"
                     yield TableNote(head.place, f"not read: {reason}")
@@ -367,13 +374,13 @@ class _OutlineReader:
             yield TableNote(unread[0].place, f"not read: the text under {titles}")
 
 
-def _read_columns(found: FoundTable, choices: Choices) -> TableColumns:
+def _read_columns(table: CellTable, choices: Choices) -> TableColumns:
     """Return the columns of a table with what they hold; one that cannot be read is no reason to refuse the others."""
     try:
-        check_width(found)
-        return identify_columns(CellTable("", found.header, found.rows), choices)
+        check_width(table)
+        return HeaderReader(table, choices).read()
     except TableError as fault:
-        return TableColumns({}, (), found.header, faults=(fault,))
+        return TableColumns({}, (), table.header, fault=fault)
 
 
 def _list_sections(source: Source, blocks: Blocks) -> Iterator[_DocumentSection]:
@@ -407,23 +414,13 @@ def _is_shared(group: _SectionGroup) -> bool:
     title = first.section.title
     if others or not first.scale or first.section.is_own or first.name.text not in title:
         return False
-    return bool(_OF_SCALES.search(title) or _OF_RESULTS.search(title))
-
-
-def _is_of_results(group: _SectionGroup) -> bool:
-    """Return whether the scale of a group says what the result of all criteria means."""
-    return _OF_RESULTS.search(group.criteria[0].section.title) is not None
+    return bool(_OF_SCALES.search(title)) or first.section.is_of_results
 
 
 def _refuse_shared(groups: Sequence[_SectionGroup]) -> None:
     """Refuse a scale that is for criteria elsewhere, if nothing says how the two go together."""
     for group in groups:
         section = group.criteria[0].section
-        if not _is_of_results(group):
+        if not section.is_of_results:
             advice = "write it as columns of their table, or as a table below each"
             raise TableError(section.place, f"this scale is for criteria that stand elsewhere; {advice}")
-
-
-def _as_table(name: str, table: _ReadTable) -> CellTable:
-    found = table.found
-    return CellTable(name, found.header, found.rows, texts=tuple(found.texts.items()), columns=table.columns)

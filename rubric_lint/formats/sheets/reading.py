@@ -9,7 +9,7 @@ from rubric_lint.formats.sheets.columns import Choices
 from rubric_lint.formats.sheets.csv_file import read_csv
 from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
 from rubric_lint.formats.sheets.markdown_file import note_thresholds, read_blocks
-from rubric_lint.formats.sheets.outline import read_outline
+from rubric_lint.formats.sheets.outline import OutlineReader
 from rubric_lint.formats.sheets.rubrics import read_rubric
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.messages import join_words, point_to_known
@@ -74,7 +74,7 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
     if choices.header_row is not None:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
     blocks = read_blocks(source)
-    first, *others = read_outline(source, blocks, choices)
+    first, *others = OutlineReader(source, blocks, choices).read()
     return [first.with_notes(note_thresholds(source, blocks, thresholds)), *others]
 
 
@@ -84,7 +84,8 @@ def count_criteria(source: Source) -> tuple[int, int]:
     Raises:
         TableError: if it has none, or they have no single meaning.
     """
-    rubrics = [read_rubric(table, Choices()) for table in read_outline(source, read_blocks(source), Choices())]
+    tables = OutlineReader(source, read_blocks(source), Choices()).read()
+    rubrics = [read_rubric(table, Choices()) for table in tables]
     line = int(rubrics[0].entries.place.full.rsplit(":", 2)[1])
     lists = [rubric.entries.value for rubric in rubrics]
     return sum(len(entries) for entries in lists if isinstance(entries, list)), line

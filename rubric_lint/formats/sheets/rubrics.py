@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -31,9 +31,9 @@ from rubric_lint.formats.sheets.cells import (
 )
 from rubric_lint.formats.sheets.columns import (
     Choices,
+    HeaderReader,
     find_step,
     fold,
-    identify_columns,
     is_level_word,
     is_own,
     is_points,
@@ -127,7 +127,7 @@ def read_rubric(table: CellTable, choices: Choices) -> TableRubric:
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
-    columns = table.columns or identify_columns(table, choices)
+    columns = table.columns or HeaderReader(table, choices).read()
     reader = _TableReader(table, columns, choices.rescale, [*table.notes, *columns.notes])
     return reader.read()
 
@@ -167,16 +167,13 @@ def read_scale(rows: Sequence[Row], columns: TableColumns, notes: list[TableNote
     return found
 
 
-class _CriterionRows(NamedTuple):
-    """The rows of a criterion, and its bands or levels if it has some."""
-
-    rows: list[Row]
-    scale: list[ScaleRow]
+_CriterionRows = tuple[list[Row], list[ScaleRow]]
+"""The rows of a criterion, and its bands or levels if it has some."""
 
 
 @dataclass
 class _TableReader:
-    """Reads one table whose columns are known; `rescaled` are the changes of scale already noted.
+    """Reads one table whose columns are known.
 
     `scale` is that of all criteria if it is not 0 to 10, which only version 3 says. So it is with weights below 0.
     """
@@ -187,38 +184,36 @@ class _TableReader:
     notes: list[TableNote]
     factor: int = 1
     are_levels: bool = False
-    says_level: bool = False  # whether the table of a criterion has a column of levels
     scale: tuple[int, int] | None = None
     has_penalties: bool = False
-    rescaled: set[str] = field(default_factory=set)
 
     def read(self) -> TableRubric:
         """Read the rubric in the layout that the columns show."""
-        for fault in self.columns.faults:
-            raise fault
+        if self.columns.fault:
+            raise self.columns.fault
         rows = [*self._list_rows()]
         if not rows:
             raise TableError(self.table.header.place, "the table has no rows below its header")
         self._check_layout(rows)
         self._check_weights(rows)
         criteria = self._group(rows)
-        self._choose_scale([row for criterion in criteria for row in criterion.scale])
+        self._choose_scale([row for _, scale in criteria for row in scale])
         if self.columns.shared:
             lowest, highest = map(int, self.columns.shared)
             self._set_scale(lowest, highest, self.table.header.place)
         is_whole = self.columns.has_scale and not self.columns.has("id")
         if is_whole and not self.are_levels:
             self._refuse_fields_of_criteria()
-            entries = [*self._bands(criteria[0].scale)]
+            entries = [*self._bands(criteria[0][1])]
         else:
-            entries = [self._write_criterion(criterion) for criterion in criteria]
+            entries = [self._write_criterion(*criterion) for criterion in criteria]
         whole = SourcedValue(entries, self.table.header.place)
         if self.scale:
             scale = SourcedValue(self.scale, whole.place)
             whole = SourcedValue({"scale": scale, "criteria": whole}, whole.place)
         elif self.has_penalties:
             whole = SourcedValue({"criteria": whole}, whole.place)
-        texts = {name: cell.text for name, cell in self.table.texts}
+        texts = {name: cell.text for name, cell in self.table.texts.items()}
         return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
 
     # Rows
@@ -272,13 +267,13 @@ class _TableReader:
         columns = self.columns
         parts = dict(self.table.parts)
         if parts:
-            return [_CriterionRows([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
+            return [([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
         if columns.steps:
-            return [_CriterionRows([row], self._read_wide(row)) for row in rows]
+            return [([row], self._read_wide(row)) for row in rows]
         if not columns.has_scale:
-            return [_CriterionRows([row], []) for row in rows]
+            return [([row], []) for row in rows]
         if not columns.has("id"):
-            return [_CriterionRows(rows, read_scale(rows, columns, self.notes))]
+            return [(rows, read_scale(rows, columns, self.notes))]
         found: list[_CriterionRows] = []
         seen: dict[str, CellPlace] = {}
         for identifier, group in groupby(rows, self._identify):
@@ -287,7 +282,7 @@ class _TableReader:
                 message = f"criterion `{shorten(identifier)}` is also at {seen[identifier].short}, with others between"
                 raise TableError(own[0].cell(columns.fields["id"]).place, f"{message}; put its rows together")
             seen[identifier] = own[0].place
-            found.append(_CriterionRows(own, read_scale(own, columns, self.notes)))
+            found.append((own, read_scale(own, columns, self.notes)))
         return found
 
     def _read_wide(self, row: Row) -> list[ScaleRow]:
@@ -303,7 +298,6 @@ class _TableReader:
         rows = [row for row in part.rows if not row.is_empty] if part else []
         if part is None or part.columns is None:
             return []
-        self.says_level = self.says_level or part.columns.has("level")
         return read_scale(rows, part.columns, self.notes)
 
     def _identify(self, row: Row) -> str:
@@ -325,7 +319,8 @@ class _TableReader:
         ranges = {row.range for row in scale}
         first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
         is_own_scale = self.columns.has("score_range") and fold(self.columns.head("score_range").text) == "score_range"
-        says_level = self.says_level or self.columns.has("level")
+        parts = [part.columns for _, part in self.table.parts]
+        says_level = any(columns and columns.has("level") for columns in [self.columns, *parts])
         if first_range and not self.rescale and self.columns.has("level"):
             raise TableError(first_range.place, "a range of scores, and this table has levels; use one of them")
         if self.rescale:
@@ -401,15 +396,14 @@ class _TableReader:
             return ranges
         spread = self.rescale.spread(zip(ranges, [row.place for row in scale], strict=True))
         change = "; ".join(map(self.rescale.format_change, ranges, spread))
-        if change not in self.rescaled:
-            self.rescaled.add(change)
-            self.notes.append(TableNote(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
+        message = f"--rescale {self.rescale.label}: {change}"
+        if all(note.message != message for note in self.notes):
+            self.notes.append(TableNote(scale[0].place, message))
         return [ScoreRange(scores[0], scores[-1]) for scores in spread]
 
     # Parts of a criterion
 
-    def _write_criterion(self, criterion: _CriterionRows) -> SourcedValue:
-        rows, scale = criterion
+    def _write_criterion(self, rows: list[Row], scale: list[ScaleRow]) -> SourcedValue:
         fields = self._fields(rows, has_scale=bool(scale)) | self._write_scale(scale, rows[0].place)
         return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else SourcedValue(fields, rows[0].place)
 

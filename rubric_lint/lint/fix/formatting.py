@@ -1,7 +1,7 @@
 """Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
@@ -119,68 +119,69 @@ def _format(reading: ParsedText, parts: frozenset[_EntryKey] | None) -> tuple[So
     """Return the formatted text and what was changed, innermost first; refuse what cannot be moved."""
     applied: list[Applied] = []
     done: list[DataChange] = []
-    orderings = _list_orderings(reading)
-    for number, planned in enumerate(_plan(reading, parts, [None, *orderings])):
-        if not planned:
-            continue
-        # Planned for the text as it is now, in which what this round changes may have moved.
-        chosen = planned
-        if done:
-            try:
-                (chosen,) = _plan(reading, parts, [None, *orderings][number : number + 1])
-            except _FormatRefusedError as refusal:  # its offset says nothing to the user, whose text is another one
-                raise _FormatRefusedError(refusal.reason, None) from None
+    planned = _plan(reading, parts)
+    while planned:
+        # What holds others is planned anew for the text in which they have moved.
+        chosen = _find_innermost(planned)
         changes = [change for _, change in chosen]
-        source = reading.source
-        text = splice(source.text, dict.fromkeys(list_edits(changes)))
-        new = ParsedText(source._replace(text=text), reading.settings)
+        text = splice(reading.source.text, dict.fromkeys(list_edits(changes)))
+        new = ParsedText(reading.source._replace(text=text), reading.settings)
         doubt = compare(reading, new, changes)
         if doubt:
             raise _FormatRefusedError(doubt, None)
         reading = new
-        applied += [Applied(FORMATTING, title) for title, _ in chosen]
+        applied += [Applied(FORMATTING, step.title) for step, _ in chosen]
         done += changes
+        if len(chosen) == len(planned):
+            break
+        before = len(planned)
+        try:
+            planned = _plan(reading, parts)
+        except _FormatRefusedError as refusal:  # its offset says nothing to the user, whose text is another one
+            raise _FormatRefusedError(refusal.reason, None) from None
+        if len(planned) >= before:
+            raise _FormatRefusedError("its order would change again and again", None)
     return reading.source, applied, done
 
 
 _Ordering = tuple[Path, tuple[str | int, ...] | None]
 """A collection and its children in canonical order; None: they have none, because of invalid ranges."""
 
-_OrderingsOf = Callable[[Rubric, Any], Iterator[_Ordering]]
-"""What finds the orders of collections of a rubric, from the data of the whole document."""
-
-_Round = list[tuple[str, DataChange]]
-"""Changes with their titles, none inside another."""
+_PlannedChange = tuple[_CollectionChange, DataChange]
+"""A change of a collection, and what it does to the data."""
 
 
-def _plan(
-    reading: ParsedText, parts: frozenset[_EntryKey] | None, orderings: Sequence[_OrderingsOf | None]
-) -> list[_Round]:
-    """Return the changes of a round for each of some orderings, and of one for the ranges in the place of None.
+def _plan(reading: ParsedText, parts: frozenset[_EntryKey] | None) -> list[_PlannedChange]:
+    """Return all changes that a text needs, of each rubric the ranges first, then the innermost collections.
 
     Raises:
         _FormatRefusedError: if something cannot be moved.
     """
-    plan: list[_Round] = [[] for _ in orderings]
+    planned: list[_PlannedChange] = []
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
         own = [rubric for rubric in rubrics if not rubric.dialect]
         aliases = build_alias_graph(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
         for rubric in own:
-            is_in = partial(_is_in, document, rubric, parts)
-            for find, planned in zip(orderings, plan, strict=True):
-                for step in _list_steps(document, rubric, is_in, find):
-                    node = (step.title, id(document.child(step.path).node))
-                    if node not in seen:
-                        seen.add(node)
-                        planned.append((step.title, _make_change(aliases, step)))
-    return plan
+            for step in _list_steps(document, rubric, partial(_is_in, document, rubric, parts)):
+                node = (step.title, id(document.child(step.path).node))
+                if node not in seen:
+                    seen.add(node)
+                    planned.append((step, _make_change(aliases, step)))
+    return planned
 
 
-def _list_steps(
-    document: Document, rubric: Rubric, is_in: Callable[[Path], bool], find: _OrderingsOf | None
-) -> Iterator[_CollectionChange]:
-    for path in filter(is_in, _list_ranges(rubric)) if find is None else ():
+def _find_innermost(planned: Sequence[_PlannedChange]) -> list[_PlannedChange]:
+    """Return the changes of collections in which nothing else changes."""
+    holders: set[str] = set()
+    for _, change in planned:
+        steps = change.pointer.split("/")
+        holders.update("/".join(steps[:length]) for length in range(1, len(steps)))
+    return [pair for pair in planned if pair[1].pointer not in holders]
+
+
+def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool]) -> Iterator[_CollectionChange]:
+    for path in filter(is_in, _list_ranges(rubric)):
         at = document.span(path).start
         try:
             edits = write_range(document, path)
@@ -188,7 +189,7 @@ def _list_steps(
             raise _FormatRefusedError(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
         if edits:
             yield _CollectionChange(_RANGES, path, tuple(Replace(*edit) for edit in edits), at)
-    for path, steps in find(rubric, document.data) if find else ():
+    for path, steps in _list_orderings(rubric, document.data):
         if is_in(path):
             yield from _reorder(document, path, steps)
 
@@ -238,91 +239,55 @@ def _list_ranges(rubric: Rubric) -> Iterator[Path]:
                 yield rubric.place(band.path)
 
 
-@dataclass(frozen=True, slots=True)
-class _RubricNode:
-    """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
-
-    height: int
-    path: Path
-    fields: Mapping[str, Any]
-
-
-def _list_nodes(rubric: Rubric, data: Any) -> list[_RubricNode]:
-    """List the nodes of a rubric, the innermost first."""
-    return list(_walk(reduce(getitem, rubric.path, data), rubric.path, has_groups=rubric.version == VERSION_3))
-
-
-def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_RubricNode]:
+def _list_nodes(value: Any, path: Path, *, has_groups: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the mappings that are a rubric, a group or a criterion with their places, the innermost first."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _walk(item, (*path, index), has_groups=has_groups)
+            yield from _list_nodes(item, (*path, index), has_groups=has_groups)
     elif isinstance(value, dict):
-        criteria = value.get(CRITERIA) if has_groups else None
-        below: list[_RubricNode] = []
-        if isinstance(criteria, list):
-            below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups))
-        yield from below
-        yield _RubricNode(1 + max((node.height for node in below), default=-1), path, value)
+        if has_groups and isinstance(value.get(CRITERIA), list):
+            yield from _list_nodes(value[CRITERIA], (*path, CRITERIA), has_groups=has_groups)
+        yield path, value
 
 
 _LISTS = {"score_ranges": "band", "levels": "level", "critical_failures": "failure"}
 """The fields of a node that may hold a list of mappings, with the definition of those in the schema."""
 
 
-def _order_items(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
-    for node in _list_nodes(rubric, data):
-        for field, definition in _LISTS.items():
-            items = node.fields.get(field)
-            for index, child in enumerate(items if isinstance(items, list) else ()):
-                if isinstance(child, dict):
-                    yield _order(child, (*node.path, field, index), rubric.version, definition)
-
-
-def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
+def _list_orderings(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    """Yield the canonical orders of the collections of a rubric, given the data of the whole document."""
+    nodes = list(_list_nodes(reduce(getitem, rubric.path, data), rubric.path, has_groups=rubric.version == VERSION_3))
+    yield from _order_items(rubric, nodes)
     for scale in rubric.scales:
         if scale.bands and scale.path != rubric.path:
             path, steps = _sort(scale)
             yield rubric.place(path), steps
-
-
-def _order_nodes(rubric: Rubric, data: Any, height: int) -> Iterator[_Ordering]:
-    """Find the orders of the nodes of one height, of which none is inside another."""
-    for node in _list_nodes(rubric, data):
-        if node.height != height:
-            continue
-        definitions = [rubric.schema.item]
-        if node.path == rubric.path:
-            definitions = [rubric.schema.whole if node.path else ""]
-        elif next((shape for field, shape in SHAPE_FIELDS.items() if field in node.fields), None) is Shape.HOLISTIC:
-            definitions = ["band", *definitions]
-        yield _order(node.fields, node.path, rubric.version, *definitions)
-
-
-def _sort_entries(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    for path, fields in nodes:
+        yield _order(fields, path, rubric.version, *_name_definitions(rubric, path, fields))
     home, entries = _find_entries(rubric, data)
     for scale in rubric.scales:
         if scale.bands and scale.path == rubric.path and len(scale.bands) == len(entries):
             yield home, _sort(scale)[1]
-
-
-def _order_root(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
     if rubric.path == (FIELD,) and data.keys() <= rubric.schema.contents["properties"].keys():
         yield _order(data, (), rubric.version, "")
 
 
-def _list_orderings(reading: ParsedText) -> list[_OrderingsOf]:
-    """List what finds the canonical orders of the collections of a rubric, from the data of the whole document.
+def _order_items(rubric: Rubric, nodes: Iterable[tuple[Path, Mapping[str, Any]]]) -> Iterator[_Ordering]:
+    """Yield the orders of the bands, levels and critical failures of nodes."""
+    for path, fields in nodes:
+        for field, definition in _LISTS.items():
+            items = fields.get(field)
+            for index, child in enumerate(items if isinstance(items, list) else ()):
+                if isinstance(child, dict):
+                    yield _order(child, (*path, field, index), rubric.version, definition)
 
-    Innermost collections come first; none that one of them finds is inside another.
-    """
-    highest = 0
-    for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
-        for rubric in rubrics:
-            if not rubric.dialect:
-                heights = (node.height for node in _list_nodes(rubric, document.data))
-                highest = max(highest, *heights, 0)
-    of_nodes = [partial(_order_nodes, height=height) for height in range(highest + 1)]
-    return [_order_items, _sort_scales, *of_nodes[:1], _sort_entries, *of_nodes[1:], _order_root]
+
+def _name_definitions(rubric: Rubric, path: Path, fields: Mapping[str, Any]) -> list[str]:
+    """Return the definitions of the schema that have the fields of a rubric, a group or a criterion."""
+    if path == rubric.path:
+        return [rubric.schema.whole if path else ""]
+    shape = next((shape for field, shape in SHAPE_FIELDS.items() if field in fields), None)
+    return ["band", rubric.schema.item] if shape is Shape.HOLISTIC else [rubric.schema.item]
 
 
 def _sort(scale: Scale) -> _Ordering:

@@ -56,10 +56,15 @@ class Left(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What a user should know of a rewriting, with the offset in the original text that it is about, if any."""
+    """What a user should know of a rewriting, with the offset in the original text that it is about, if any.
+
+    For a release of AgentV it has the `code` of its message too, and the `values` in it.
+    """
 
     message: str
     at: int | None = None
+    code: str = ""
+    values: Mapping[str, object] = {}
 
 
 CONVERSIONS = ("agentv-", VERSION_3)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.formats.search.documents import NOTEBOOK, is_document, name_successor
 from rubric_lint.lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
-from rubric_lint.lint.project.opening import LIMIT, RefusedFileError, explain_os_error, read_file, read_head
+from rubric_lint.lint.project.opening import LIMIT, STDIN, RefusedFileError, explain_os_error, read_file, read_head
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.model.suggest import name_in
@@ -94,21 +94,10 @@ class Skipped:
         else:
             self.files += 1
 
-    def add(self, other: "Skipped") -> None:
-        """Add what another search skipped."""
-        self.dead += other.dead
-        self.outside += other.outside
-        self.other_kinds += other.other_kinds
-        self.files += other.files
-        self.folders += other.folders
-
     def format_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
         return [format_other_kind(name, kind) for name, kind in self.other_kinds]
 
-
-STDIN = "-"
-"""The path that means stdin."""
 
 _LOCK = ".#"
 """The prefix of the dangling link that Emacs makes while it edits a file."""

@@ -6,9 +6,14 @@
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import BinaryIO
+
+STDIN = "-"
+"""The path that means stdin."""
 
 LIMIT = 50_000_000
 """The size limit in bytes of rubric files, baselines and caches."""
@@ -25,6 +30,7 @@ _KINDS = {
 }
 # A file that was replaced by a pipe must not block; Windows must not translate line ends.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_CHUNK = 1 << 16  # bytes to read at once from a stream
 _LEAST = 1 << 13  # bytes to read at once from a file that claims to be empty, as in /proc
 
 
@@ -84,6 +90,34 @@ def open_stream(path: str) -> Iterator[BinaryIO]:
     with open(path, "rb") as stream:  # noqa: PTH123
         _require(path, os.fstat(stream.fileno()).st_mode, _is_streamed, "neither a file nor a pipe")
         yield stream
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[BinaryIO]:
+    """Open a file as `open_stream` does, or stdin for `-`.
+
+    Raises:
+        OSError: as `open_stream`.
+        ValueError: if stdin is closed.
+    """
+    if name != STDIN:
+        with open_stream(name) as stream:
+            yield stream
+    elif sys.stdin is None:
+        raise ValueError("stdin is closed")
+    else:
+        yield sys.stdin.buffer
+
+
+def read_chunks(name: str) -> Iterator[bytes]:
+    """Yield the bytes of a file or of stdin; raise what `open_input` raises."""
+    with open_input(name) as stream:
+        yield from iter(partial(stream.read, _CHUNK), b"")
+
+
+def name_input(name: str) -> str:
+    """Return the name of a file in messages."""
+    return "stdin" if name == STDIN else name
 
 
 def stat_path(path: str) -> os.stat_result:

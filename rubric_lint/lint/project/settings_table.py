@@ -91,30 +91,16 @@ def _parse(path: str) -> dict[str, Any]:
 MAX_PARTS = 32
 """The maximum number of parts of a dotted key: reading one takes time and memory that grow with their square."""
 
-_KEY_PIECE = re.compile(r"""[\w-]++|"[^"]*+"?|'[^']*+'?|[ \t]++|.""")
+_KEY_PART = r"""(?:[\w-]++|"[^"]*+"?|'[^']*+'?)[ \t]*+"""
+_KEY = re.compile(rf"""(?P<long>(?:{_KEY_PART}\.[ \t]*+){{{MAX_PARTS}}})|{_KEY_PART}|.""")
 
 
 def _find_long_key(text: str) -> int:
     """Return the number of the first line in which more than MAX_PARTS words are joined by dots, or 0."""
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") >= MAX_PARTS and _has_long_key(line):
+        if line.count(".") >= MAX_PARTS and any(found["long"] for found in _KEY.finditer(line)):
             return number
     return 0
-
-
-def _has_long_key(line: str) -> bool:
-    dots, is_word = 0, False
-    for piece in filter(str.strip, _KEY_PIECE.findall(line)):
-        if piece == "." and is_word:
-            dots, is_word = dots + 1, False
-        else:
-            is_second_word = is_word
-            is_word = piece[0] in "_-\"'" or piece[0].isalnum()
-            if is_second_word or not is_word:
-                dots = 0
-        if dots >= MAX_PARTS:
-            return True
-    return False
 
 
 def _read_number(text: str) -> Decimal:

@@ -4,8 +4,8 @@ import os
 import re
 from typing import NamedTuple
 
-from rubric_lint.lint.project.files import STDIN, File, Unreadable, read, read_stdin
-from rubric_lint.lint.project.opening import LIMIT
+from rubric_lint.lint.project.files import File, Unreadable, read, read_stdin
+from rubric_lint.lint.project.opening import LIMIT, STDIN
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.git import GitError, format_git_error, run_git
 from rubric_lint.model.messages import UserError
@@ -21,10 +21,6 @@ class FileArgument(NamedTuple):
 
 class UnusableFileError(UserError):
     """A file argument that cannot be used."""
-
-
-class InvalidRubricsError(UnusableFileError):
-    """A file argument whose rubrics have errors."""
 
 
 def load_argument(text: str, stdin_name: str | None = None) -> FileArgument:

@@ -298,36 +298,21 @@ def _read_diff(diff: bytes) -> dict[str, ChangedLines | None]:
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
         elif hunk:
-            before, first, after = (1 if number is None else int(number) for number in hunk.groups())
-            start = first if after else first + 1  # without new lines, the number is that of the line above
-            added, cuts = _read_hunk(lines, before, start, after)
+            removed, first, added = (1 if number is None else int(number) for number in hunk.groups())
+            _skip_hunk(lines, removed + added)
             known = files.get(name, UNCHANGED)
-            if known is not None:
-                known = ChangedLines(known.added + tuple(added), known.cuts + tuple(cuts))
+            if known is not None and added:
+                known = ChangedLines((*known.added, (first, first + added - 1)), known.cuts)
+            elif known is not None:  # the number is that of the line above the removed ones
+                known = ChangedLines(known.added, (*known.cuts, first))
             files[name] = known
     return files
 
 
-def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the lines that a hunk adds and where it cuts; it has `old` and `new` lines, and starts at line `at`."""
-    added: set[int] = set()
-    runs: list[tuple[int, int]] = []
-    cuts: set[int] = set()
-    while old or new:
-        kind = next(lines)[:1]
-        if kind == b"-":
-            cuts.add(at - 1)
-            old -= 1
-        elif kind == b"+":
-            added.add(at)
-            runs.append((runs.pop()[0] if at - 1 in added else at, at))
-        elif kind == b" ":
-            old -= 1
-        if kind in (b"+", b" "):
-            at += 1
-            new -= 1
-    # Lines that replace others already count as changed.
-    return runs, sorted(cut for cut in cuts if cut + 1 not in added)
+def _skip_hunk(lines: Iterator[bytes], count: int) -> None:
+    """Skip the lines of a hunk, which may look like heads; remarks of Git about the end of a file are not counted."""
+    while count:
+        count -= not next(lines).startswith(b"\\")
 
 
 def _unquote(name: bytes) -> str:

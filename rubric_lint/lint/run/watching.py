@@ -21,7 +21,7 @@ from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Find
-from rubric_lint.model.messages import counted, join_words, visible
+from rubric_lint.model.messages import UserError, counted, join_words, visible
 from rubric_lint.model.suggest import format_need
 
 _STEP = 100
@@ -58,7 +58,6 @@ class _Snapshot:
     """
 
     finder: _RecordingFinder
-    skipped: Skipped
     files: list[FoundFile]
     names: dict[str, str]
     above: frozenset[str]
@@ -76,15 +75,6 @@ class _Snapshot:
         names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
-
-    def find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[FoundFile]:
-        """Yield the files as `files.find` would."""
-        skipped.add(self.skipped)
-        yield from self.files
-
-
-class WatchError(Exception):
-    """Files cannot be watched, and why."""
 
 
 class Watch:
@@ -120,13 +110,13 @@ class Watch:
         """Watch until the program is interrupted.
 
         Raises:
-            WatchError: when the system cannot watch, or the package for it is missing.
+            UserError: when the system cannot watch, or the package for it is missing.
             SettingsError: when the settings cannot be used at the start.
         """
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
         except ImportError:
-            raise WatchError(f"--watch {format_need('watch')}") from None
+            raise UserError(f"--watch {format_need('watch')}") from None
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 
@@ -149,7 +139,7 @@ class Watch:
                     search = self._search()
                 except OSError as fault:
                     count = counted(len(search.folders), "folder")
-                    raise WatchError(f"{count} cannot be watched: {fault}") from fault
+                    raise UserError(f"{count} cannot be watched: {fault}") from fault
                 else:
                     search = self._follow(search, batches)
 
@@ -169,8 +159,8 @@ class Watch:
                 self._changed = {path for _, path in next(batches)}
 
     def _search(self) -> _Snapshot:
-        finder, skipped = self._make_finder(), Skipped()
-        files = [*self._find(self._paths, finder, skipped)]
+        finder = self._make_finder()
+        files = [*self._find(self._paths, finder, Skipped())]
         needed = [*self._config]
         for file in files:
             if isinstance(file, File):
@@ -186,7 +176,7 @@ class Watch:
                 above.add(path)
                 pending.append(os.path.dirname(path))
         folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
-        return _Snapshot(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
+        return _Snapshot(finder, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
 
     def _show_news(self, search: _Snapshot) -> None:
         """Report all findings if what they rest on has changed since the last report."""
@@ -198,7 +188,7 @@ class Watch:
             news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
         click.clear()
         _print_note(f"Changed: {join_words([*map(visible, news)])}" if news else "Checking everything")
-        self._report(search.finder, find=search.find)
+        self._report(search.finder)
         count = sum(isinstance(file, File) for file in search.files)
         _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")
         self._shown, self._faults = search, ()

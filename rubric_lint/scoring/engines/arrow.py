@@ -77,7 +77,7 @@ def name_spark_type(field: pa.Field) -> str:
 
 
 class MapBatches:
-    """A function that scores batches; its arguments are those of `map_batches`."""
+    """A function that scores batches; its arguments are those of `map_batches`. `schema` is that of every result."""
 
     def __init__(
         self,
@@ -98,26 +98,18 @@ class MapBatches:
                 f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}'
             )
         self._rubrics = rubrics
-        # Without columns to keep, what the rubrics are is checked below.
-        reserved = [name for name in kept if name != "id" and name in schema(rubrics=self._listed).names]
+        self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
+        score_batch(rubrics, [], **self._reading)  # refuses what cannot be scored before an engine starts
+        listed = [rubrics] if isinstance(rubrics, ScoringRubric) else [*rubrics.values()]
+        form = schema(kept.get("id"), listed)
+        reserved = [name for name in kept if name != "id" and name in form.names]
         if reserved:
             raise ValueError(
                 f"keep has {list_names(reserved)}, which results have too; rename the column in the input, or remove "
                 "it from keep"
             )
         self._kept = dict(kept)
-        self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
-        score_batch(rubrics, [], **self._reading)  # refuses what cannot be scored before an engine starts
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The schema of every result."""
-        others = [pa.field(name, kind) for name, kind in self._kept.items() if name != "id"]
-        return pa.schema([*schema(self._kept.get("id"), self._listed), *others])
-
-    @property
-    def _listed(self) -> list[ScoringRubric]:
-        return [self._rubrics] if isinstance(self._rubrics, ScoringRubric) else [*self._rubrics.values()]
+        self.schema = pa.schema([*form, *[pa.field(name, kind) for name, kind in kept.items() if name != "id"]])
 
     @property
     def spark_schema(self) -> str:
@@ -202,7 +194,6 @@ class MapBatches:
             ValueError: as a call.
         """
         self.check(table.schema)
-        form = self.schema
         batch = score_batch(self._rubrics, table, **self._reading)
         found = batch.to_arrow()
         kept = {}
@@ -215,8 +206,8 @@ class MapBatches:
                 ) from None
         if "id" not in kept:
             kept["id"] = write_ids(batch.id, pa.string())
-        columns = [kept[name] if name in kept else found[name] for name in form.names]
-        return pa.Table.from_arrays(columns, schema=form), batch
+        columns = [kept[name] if name in kept else found[name] for name in self.schema.names]
+        return pa.Table.from_arrays(columns, schema=self.schema), batch
 
     def __repr__(self) -> str:
         return f"<rubric_lint.arrow.map_batches: {self._rubrics!r}>"

@@ -1,110 +1,24 @@
-"""Read outputs from Arrow, most by their columns, and write results as a table of Arrow."""
+"""Read outputs from Arrow, and write results as a table of Arrow."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import format_need
-from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, is_null, read_column, refuse_repeated
-from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, read_column, refuse_repeated
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
 from rubric_lint.scoring.records.decoding import list_values
-from rubric_lint.scoring.scorer import Scorer
 
 try:
     import pyarrow as pa
-    import pyarrow.compute as pc
 except ImportError as fault:
     raise ImportError(f"Arrow {format_need('arrow')}") from fault
 
 
 __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "write_ids"]
 
-_TEXTS = (pa.string(), pa.large_string())
 
-
-@dataclass(frozen=True, slots=True)
-class OutputColumns:
-    """Some rows that have just an id and an output, which is a text or a struct."""
-
-    ids: list[Any]
-    outputs: pa.ChunkedArray
-    id_type: Any
-
-    def match_form(self, scorer: Scorer) -> list[Scored | None]:
-        """Return the result of each row that has just the fields of the expected form, else None."""
-        if self.outputs.type in _TEXTS:
-            return [*map(scorer.match_form, list_values(self.outputs))]
-        reader = scorer.only
-        if reader is None or not _is_plain(self.outputs.type, reader.rubric):
-            return [None] * len(self.ids)
-        found: list[Scored | None] = []
-        for chunk in self.outputs.chunks:
-            found += map(reader.get, _read_answers(chunk, reader.rubric))
-        return found
-
-    def gather(self, places: list[int]) -> list[Any]:
-        """Return these rows as records."""
-        # Arrow cannot take rows of all types; of those that it cannot, such as views of strings, no row is plain.
-        others = self.outputs if len(places) == len(self.ids) else self.outputs.take(pa.array(places, pa.int64()))
-        outputs = list_values(others)
-        return gather({"id": [self.ids[place] for place in places], "output": outputs}, len(places)).items
-
-
-def _is_plain(kind: pa.DataType, rubric: ScoringRubric) -> bool:
-    """Return whether a struct can hold nothing but the fields of the outputs of a rubric, with these types."""
-    if rubric.form == f"v3/{Shape.MIXED}":  # which fields a check has depends on its criterion
-        return False
-    form = form_of(rubric.form)
-    is_answer = pa.types.is_boolean if form.field == "satisfied" else pa.types.is_integer
-    if not form.holds_checks:
-        return _has_fields(kind, {form.field: is_answer}, "reasoning")
-    if not _has_fields(kind, {"checks": pa.types.is_list}, "overall_reasoning"):
-        return False
-    return _has_fields(kind.field("checks").type.value_type, {"id": _is_string, form.field: is_answer}, "reasoning")
-
-
-def _has_fields(kind: pa.DataType, required: dict[str, Any], reasoning: str) -> bool:
-    if not pa.types.is_struct(kind):
-        return False
-    accepts = {**required, reasoning: _is_string}
-    names = [field.name for field in kind]
-    if not {*required} <= {*names} <= {*accepts} or len({*names}) < len(names):
-        return False
-    return all(accepts[field.name](field.type) for field in kind)
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    return kind in _TEXTS
-
-
-def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tuple[Any, ...] | None]:
-    """Yield the answers of each output; None unless its checks are those of the rubric, in its order."""
-    form = form_of(rubric.form)
-    if not form.holds_checks:
-        yield from zip(pc.struct_field(outputs, form.field).to_pylist())
-        return
-    known = [criterion.id for criterion in rubric.criteria]
-    lists = pc.struct_field(outputs, "checks")
-    whole = pc.fill_null(pc.equal(pc.list_value_length(lists), len(known)), fill_value=False)
-    checks = lists.filter(whole).flatten()
-    ids = pc.struct_field(checks, "id")
-    numbers = pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist()
-    answers = pc.struct_field(checks, form.field).to_pylist()
-    order = [*range(len(known))]
-    start = 0
-    for is_whole in whole.to_pylist():
-        if not is_whole:
-            yield None
-            continue
-        end = start + len(known)
-        yield tuple(answers[start:end]) if numbers[start:end] == order else None
-        start = end
-
-
-def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
+def read_arrow(table: Any, size: int) -> Iterator[OutputItems]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
         table = pa.chunked_array(table)
@@ -122,18 +36,10 @@ def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
         names = [name for name in READ if name in batch.schema.names]
         part = batch.select(names) if {"output", "outputs"} & {*names} else batch
         id_type = part.schema.field("id").type if "id" in names and part is not batch else None
-        kind = part.schema.field("output").type if names in (["output"], ["id", "output"]) else None
-        is_plain = kind is not None and (_is_string(kind) or pa.types.is_struct(kind))
         for start in range(0, len(batch), size):
             rows = part.slice(start, size)
-            if is_plain:
-                named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
-                outputs = rows.column("output")
-                outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
-                yield OutputColumns([None if is_null(name) else name for name in named], outputs, id_type)
-            else:
-                columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
-                yield gather(columns, len(rows), id_type)
+            columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
+            yield gather(columns, len(rows), id_type)
 
 
 _GROUP = pa.struct([

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from io import BytesIO
 from itertools import chain, islice
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 from rubric_lint.model.arguments import takes
+from rubric_lint.model.messages import fields_to_data
 from rubric_lint.scoring.engines.rows import (
     LARGEST,
     BatchRows,
@@ -32,14 +34,12 @@ from rubric_lint.scoring.totals import Totals
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rubric_lint.scoring.engines.arrow_tables import OutputColumns
-
 
 _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion: TypeAlias = "list[RawRecord] | OutputItems | OutputColumns"
+Portion: TypeAlias = list[RawRecord] | OutputItems
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
@@ -49,8 +49,7 @@ def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
         TypeError: if it is not something that holds outputs.
     """
     if isinstance(outputs, bytes | bytearray | memoryview):
-        whole = bytes(outputs)
-        return _divide_entries((whole[start : start + CHUNK] for start in range(0, len(whole), CHUNK)), size)
+        outputs = BytesIO(outputs)
     if hasattr(outputs, "read"):
         return _divide_entries(_read(outputs), size)
     if isinstance(outputs, str | Mapping) or not (_is_table(outputs) or hasattr(outputs, "__iter__")):
@@ -79,7 +78,7 @@ def _is_table(outputs: Any) -> bool:
     return is_frame or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
-def _divide_table(table: Any, size: int) -> "Iterator[OutputItems | OutputColumns]":
+def _divide_table(table: Any, size: int) -> Iterator[OutputItems]:
     if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
         is_frame = hasattr(table, "columns")
         if is_frame:
@@ -96,7 +95,7 @@ def _divide_table(table: Any, size: int) -> "Iterator[OutputItems | OutputColumn
     yield from read_arrow(table, size)
 
 
-def _divide_items(outputs: Iterable[Any], size: int) -> "Iterator[OutputItems | OutputColumns]":
+def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[OutputItems]:
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
     while items := [*islice(rest, size)]:
         if not any(map(_is_batch, items)):
@@ -130,13 +129,7 @@ class ScoredRow(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON, with null for what an invalid output does not have."""
-        return {
-            **self._asdict(),
-            "verdict": None if self.verdict is None else str(self.verdict),
-            "gates_missed": None if self.gates_missed is None else [*self.gates_missed],
-            "criteria": None if self.criteria is None else [result.to_json() for result in self.criteria],
-            "error": self.error and self.error._asdict(),
-        }
+        return fields_to_data(self._asdict())
 
 
 class ScoredBatch:
@@ -269,11 +262,8 @@ class Collector:
                 self._add_result(self._scorer.score(content, line), line)
             return
         self._rows.id_type = portion.id_type
-        if isinstance(portion, OutputItems):
-            for item in portion.items:
-                self._add_item(item)
-        else:
-            self._add_plain(portion)
+        for item in portion.items:
+            self._add_item(item)
 
     def take(self, rows: int) -> ScoredBatch:
         """Return the first rows, and forget them."""
@@ -282,19 +272,6 @@ class Collector:
     def _add(self, name: Any, result: RowResult) -> None:
         self._rows.ids.append(name)
         self._rows.results.append(result)
-
-    def _add_plain(self, portion: "OutputColumns") -> None:
-        """Add records by their columns, and what needs a second look one by one."""
-        found = portion.match_form(self._scorer)
-        others = [place for place, known in enumerate(found) if known is None]
-        done = 0
-        for place, record in zip(others, portion.gather(others), strict=True):
-            self._rows.ids += portion.ids[done:place]
-            self._rows.results += [known for known in found[done:place] if known]
-            self._add_value(record)
-            done = place + 1
-        self._rows.ids += portion.ids[done:]
-        self._rows.results += [known for known in found[done:] if known]
 
     def _add_item(self, item: Any) -> None:
         matched = self._scorer.match_form(item)

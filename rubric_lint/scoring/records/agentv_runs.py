@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
@@ -53,41 +52,37 @@ def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
     return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreDifference:
-    """A difference to AgentV: the id of a record, the gates that its test passed without, the scores there and here."""
-
-    name: str
-    gates: tuple[str, ...] = ()
-    scores: tuple[float, float] | None = None
-
-
-def find_differences(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[ScoreDifference]:
-    """Yield the differences of AgentV for an output that has this score and these missed gates here."""
-    there = record["agentv"] if isinstance(record["agentv"], dict) else {}
-    name, theirs = str(record.get("id")), there.get("score")
-    if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
-        yield ScoreDifference(name, scores=(theirs, score))
-    if there.get("passed") is True and missed:
-        yield ScoreDifference(name, tuple(missed))
-
-
 _ROUNDED = 0.0006
 """How far a score that AgentV has rounded to three digits may be off."""
 _MOST = 5
 
 
-def format_differences(compared: Sequence[ScoreDifference]) -> Iterator[str]:
-    """Say which tests passed without a gate, and which outputs count otherwise."""
-    passed = [f"{one.name} (`{'`, `'.join(one.gates)}`)" for one in compared if one.gates]
-    if passed:
-        tests = "1 grader missed a gate" if len(passed) == 1 else f"{len(passed):,} graders missed a gate"
-        yield f"{tests}, and AgentV let the test pass: {_shorten(passed)}"
-    counted = [f"{one.name} ({one.scores[0]:g} there, {one.scores[1]:.3g} here)" for one in compared if one.scores]
-    if counted:
-        outputs = "1 output has" if len(counted) == 1 else f"{len(counted):,} outputs have"
-        reason = "AgentV counts replies in another form without weights"
-        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {reason}"
+class AgentVDifferences:
+    """What AgentV made otherwise of the outputs of its runs."""
+
+    def __init__(self) -> None:
+        self._passed: list[str] = []
+        self._counted: list[str] = []
+
+    def add(self, record: Mapping[str, Any], score: float, missed: Sequence[str]) -> None:
+        """Compare AgentV with the output of a record, which has this score and these missed gates here."""
+        there = record["agentv"] if isinstance(record["agentv"], dict) else {}
+        name, theirs = str(record.get("id")), there.get("score")
+        if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
+            self._counted.append(f"{name} ({theirs:g} there, {score:.3g} here)")
+        if there.get("passed") is True and missed:
+            self._passed.append(f"{name} (`{'`, `'.join(missed)}`)")
+
+    def format_lines(self) -> Iterator[str]:
+        """Say which tests passed without a gate, and which outputs count otherwise."""
+        passed, counted = self._passed, self._counted
+        if passed:
+            tests = "1 grader missed a gate" if len(passed) == 1 else f"{len(passed):,} graders missed a gate"
+            yield f"{tests}, and AgentV let the test pass: {_shorten(passed)}"
+        if counted:
+            outputs = "1 output has" if len(counted) == 1 else f"{len(counted):,} outputs have"
+            reason = "AgentV counts replies in another form without weights"
+            yield f"{outputs} another score in AgentV: {_shorten(counted)}; {reason}"
 
 
 def _shorten(listed: Sequence[str]) -> str:

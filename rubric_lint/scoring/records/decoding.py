@@ -1,9 +1,4 @@
-"""Decode JSON strictly: reject duplicate keys, NaN, and numbers that a double would round.
-
-msgspec is several times faster than the standard library, but it silently keeps the last of two equal keys. So what it
-decodes counts only if it has as many strings as the JSON has pairs of quotes. For anything else, and where msgspec is
-not installed, the strict reader decides.
-"""
+"""Decode JSON strictly: reject duplicate keys, NaN, and numbers that a double would round."""
 
 import json
 import math
@@ -28,6 +23,7 @@ class OutputError(Exception):
     """
 
     inside = ""
+    place: Mapping[str, Any] | None = None
 
     def __init__(
         self,
@@ -37,7 +33,6 @@ class OutputError(Exception):
         offset: int | None = None,
         *,
         record: Mapping[str, Any] = MappingProxyType({}),
-        place: Mapping[str, Any] | None = None,
     ) -> None:
         self.message = visible(message)
         super().__init__(self.message)
@@ -45,7 +40,6 @@ class OutputError(Exception):
         self.line = line
         self.offset = offset
         self.record = record
-        self.place = place
 
     def forget_frames(self) -> Self:
         """Return it without what is kept for a traceback, to keep it: all local variables of the functions."""
@@ -141,13 +135,13 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     return value, end
 
 
-def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
+def decode_with_flaws(text: str) -> tuple[Any, int]:
     """Decode like `decode`, but allow single values that are invalid in JSON.
 
     Raises:
         OutputError: if the text as a whole is not JSON.
     """
-    return _decode_by(_STRICT, text, start)
+    return _decode_by(_STRICT, text, 0)
 
 
 def decode_leniently(text: str, start: int = 0) -> tuple[Any, int]:
@@ -205,11 +199,6 @@ def format_json_error(fault: json.JSONDecodeError, whole: str = "text") -> str:
     return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")
 
 
-def keys_twice(value: Any) -> tuple[str, ...]:
-    """Return the keys that occur more than once in an object."""
-    return value.keys_twice if isinstance(value, _Repetitive) else ()
-
-
 def refuse_flaws(value: Any) -> None:
     """Raise an error if a value contains anything that JSON does not allow.
 
@@ -248,26 +237,7 @@ def quote_start(text: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _read_sound_float(text: str) -> Any:
-    number = read_float(text)
-    if isinstance(number, _Flaw):
-        raise ValueError(number.message)  # noqa: TRY004 (msgspec gives it back, and the strict reader says more)
-    return number
-
-
-try:
-    from msgspec import MsgspecError
-    from msgspec.json import Decoder, Encoder
-except ImportError:  # it is compiled, and not for every system
-    IS_INSTALLED = False
-else:
-    IS_INSTALLED = True
-    _decode, _encode = Decoder(float_hook=_read_sound_float).decode, Encoder().encode
-    _REFUSALS = (MsgspecError, ValueError, TypeError, ArithmeticError, RecursionError)
-
-
 _BLANK = " \t\r\n\ufeff"
-QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 
 class NestedRecord(dict[str, Any]):
@@ -300,17 +270,6 @@ def decode_entry(content: Content, expected: str = _EXPECTED) -> dict[str, Any]:
         return content
     if isinstance(content, OutputError):
         raise content
-    if IS_INSTALLED:
-        try:
-            value: dict[str, Any] = _decode(content)
-            is_sound = type(value) is dict and count_quotes(content) == count_quotes(_encode(value))
-            # Of the digits in an integer msgspec knows no limit.
-            digits = len(content) - len(content.translate(None, b"0123456789"))
-            is_long = digits > MOST_DIGITS and re.search(b"[0-9]{%d}" % MOST_DIGITS, content)
-            if is_sound and not is_long:
-                return value
-        except _REFUSALS:
-            pass
     value = _read_strictly(content, expected)
     try:
         refuse_flaws(value)
@@ -321,7 +280,7 @@ def decode_entry(content: Content, expected: str = _EXPECTED) -> dict[str, Any]:
 
 
 def _is_sound(value: dict[str, Any], name: str) -> bool:
-    if name in keys_twice(value):
+    if isinstance(value, _Repetitive) and name in value.keys_twice:
         return False
     try:
         refuse_flaws(value[name])
@@ -343,18 +302,6 @@ def _read_strictly(text: bytes, expected: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise OutputError(f"expected an object, {expected}")
     return value
-
-
-def count_quotes(text: str | bytes) -> int:
-    """Count the quotes that begin or end a string in JSON."""
-    if isinstance(text, str):
-        if "\\" not in text:
-            return text.count('"')
-        text = text.encode()
-    if _BACKSLASH not in text:
-        return text.count(QUOTE)
-    rest = text.replace(b"\\\\", b"")
-    return rest.count(QUOTE) - rest.count(b'\\"')
 
 
 def read_struct(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Read Parquet by batches of rows: each row becomes a record, with its number."""
 
+import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -102,17 +103,8 @@ def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> C
 
 
 def _find_byte(value: Any) -> int | None:
-    """Return the first byte that is not UTF-8, which is a lone surrogate, in a value."""
-    if isinstance(value, str):
-        return find_other_byte(value)
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for item in value:
-            byte = _find_byte(item)
-            if byte is not None:
-                return byte
-    return None
+    """Return the first byte that is not UTF-8, which is a lone surrogate, in a value of JSON."""
+    return find_other_byte(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _escape(value: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+from rubric_lint.model import messages
+
 _SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4})){1,3}$")
 """Matches what names a version of a model, such as `-2024-08-06`, `-0613` and `:latest`."""
 
@@ -209,8 +211,7 @@ def find_message(error: Any) -> str:
 
 def shorten(text: str, most: int = 300) -> str:
     """Return a text as one line of at most `most` characters."""
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return messages.shorten(" ".join(text.split()), most)
 
 
 def _parts(content: Any, kind: str) -> Iterator[str]:

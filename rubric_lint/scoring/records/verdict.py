@@ -6,7 +6,6 @@ In doubt there is none: a text that is refused costs one more request, a wrong v
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Never
@@ -61,14 +60,6 @@ class _Object(NamedTuple):
     fence: _Fence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundVerdict:
-    """The verdict in a raw text, and whether strings in it hold line breaks that JSON would escape."""
-
-    value: dict[str, Any]
-    has_raw_controls: bool
-
-
 def find_verdict(
     text: str,
     field: str,
@@ -76,11 +67,14 @@ def find_verdict(
     answer: str | None = None,
     extract: Extract = Extract.LAST,
     is_verdict: Callable[[Mapping[str, Any]], bool] = lambda _: False,
-) -> FoundVerdict:
+) -> tuple[dict[str, Any], bool]:
     """Find the object in a text that is the verdict; objects with the answer field `field` compete for it.
 
     So do those that are one in another form, as `is_verdict` says. An object that `answer` contains is a quote, unless
     it is the whole text.
+
+    Returns:
+        The object, and whether strings in it hold line breaks that JSON would escape.
 
     Raises:
         OutputError: if there is no such object, more than one, or one that is broken, cut off or part of something
@@ -109,7 +103,7 @@ def find_verdict(
         if rest != text and is_quote(found) and may_end_thoughts(answer or ""):
             raise _refuse_quote(rest, found.start)
     refuse_flaws(found.value)
-    return FoundVerdict(found.value, has_raw_controls(rest, found.start, found.end))
+    return found.value, has_raw_controls(rest, found.start, found.end)
 
 
 def _find_answer(text: str) -> tuple[str, int, int]:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import Shape, Thresholds
 from rubric_lint.model.finding import Unread
-from rubric_lint.model.messages import make_whole
+from rubric_lint.model.groups import Group
+from rubric_lint.model.messages import fields_to_data, make_whole, to_data
 from rubric_lint.scoring.grading import Verdict
 
 
@@ -15,10 +16,6 @@ class ShownBand(NamedTuple):
     scores: tuple[int, int] | None
     outcome: str | None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the band as it appears in reports."""
-        return {"scores": None if self.scores is None else list(self.scores), "outcome": self.outcome}
-
 
 class ShownLevel(NamedTuple):
     """A level: its number, None if it is invalid, its name and its outcome; `score` is what it is worth, in 0..1."""
@@ -27,10 +24,6 @@ class ShownLevel(NamedTuple):
     name: str | None
     outcome: str | None
     score: Fraction | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the level as it appears in reports."""
-        return {**self._asdict(), "score": None if self.score is None else float(self.score)}
 
 
 class ShownCriterion(NamedTuple):
@@ -74,8 +67,8 @@ class ShownCriterion(NamedTuple):
             "percent": None if self.share is None else round(float(self.share * 100), 1),
             "gate": self.gate,
             "outcome": self.outcome,
-            "bands": [band.to_json() for band in self.bands],
-            "levels": [level.to_json() for level in self.levels],
+            "bands": to_data(self.bands),
+            "levels": to_data(self.levels),
         }
         if self.scale:
             found["scale"] = list(self.scale)
@@ -84,30 +77,6 @@ class ShownCriterion(NamedTuple):
         if self.is_failure:
             found["critical_failure"] = True
         return found
-
-
-class ShownGroup(NamedTuple):
-    """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes.
-
-    `written_gate` is the gate in units of its scale, such as `>= 3.5`, or `<= 2` where lower is better, or empty.
-    """
-
-    id: str
-    weight: float
-    gate: Fraction | None
-    outcome: str
-    applies_if: str
-    written_gate: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the group as it appears in reports."""
-        return {
-            "id": self.id,
-            "weight": self.weight,
-            "gate": None if self.gate is None else float(self.gate),
-            "outcome": self.outcome or None,
-            "applies_if": self.applies_if or None,
-        }
 
 
 class ShownExample(NamedTuple):
@@ -120,13 +89,8 @@ class ShownExample(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the example as it appears in reports."""
-        return {
-            "title": self.title,
-            "output": self.output,
-            "score": float(self.score),
-            "fraction": str(self.score),
-            "verdict": str(self.verdict),
-        }
+        head = {"title": self.title, "output": self.output, "score": float(self.score)}
+        return {**head, "fraction": str(self.score), "verdict": str(self.verdict)}
 
 
 class ShownRubric(NamedTuple):
@@ -157,25 +121,31 @@ class ShownRubric(NamedTuple):
     scale: tuple[int, int] | None = None
     marks: tuple[str, str] | None = None
     grades: tuple[tuple[str, Fraction, str], ...] = ()
-    groups: tuple[ShownGroup, ...] = ()
+    groups: tuple[Group, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric as it appears in reports."""
         pass_at, borderline_at = map(float, self.thresholds)
-        fields = {name: value for name, value in self._asdict().items() if name not in _OF_VERSION_3}
-        more: dict[str, Any] = {"scale": list(self.scale)} if self.scale else {}
+        found = {name: value for name, value in self._asdict().items() if name not in _OF_VERSION_3}
+        found["thresholds"] = {"pass": pass_at, "borderline": borderline_at}
+        if self.scale:
+            found["scale"] = self.scale
         if self.grades:
-            more["grades"] = [{"grade": name, "score": float(share)} for name, share, _ in self.grades]
+            found["grades"] = [{"grade": name, "score": share} for name, share, _ in self.grades]
         if self.groups:
-            more["groups"] = [group.to_json() for group in self.groups]
-        return {
-            **fields,
-            **more,
-            "shape": None if self.shape is None else str(self.shape),
-            "thresholds": {"pass": pass_at, "borderline": borderline_at},
-            "criteria": [criterion.to_json() for criterion in self.criteria],
-            "examples": [example.to_json() for example in self.examples],
-        }
+            found["groups"] = [*map(_describe_group, self.groups)]
+        return fields_to_data(found)
+
+
+def _describe_group(group: Group) -> dict[str, Any]:
+    """Return a group as it appears in reports; `gate` is the lowest share that passes."""
+    return {
+        "id": group.id,
+        "weight": float(group.weight),
+        "gate": group.gate,
+        "outcome": group.outcome or None,
+        "applies_if": group.applies_if or None,
+    }
 
 
 _OF_VERSION_3 = frozenset({"scale", "marks", "grades", "groups"})

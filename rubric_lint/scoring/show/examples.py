@@ -1,6 +1,5 @@
 """Choose example outputs of a rubric that show how its weights, gates and thresholds work, and score them."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -133,13 +132,9 @@ def _find_step(rubric: ScoringRubric, best: tuple[Grade, ...]) -> tuple[int, Gra
         return None
     for at, criterion in enumerate(rubric.criteria):
         between = [grade for grade in criterion.grades[1:-1] if grade.gate_met]
-
-        def passes(grade: Grade, at: int = at) -> bool:
-            return rubric.weigh(_replace(best, at, grade)).verdict is Verdict.PASS
-
-        count = bisect_left(between, 1, key=passes)  # what is better than a grade that passes passes too
-        if count:
-            steps.append((between[count - 1].score, at, between[count - 1]))
+        failing = [grade for grade in between if rubric.weigh(_replace(best, at, grade)).verdict is not Verdict.PASS]
+        if failing:
+            steps.append((failing[-1].score, at, failing[-1]))
     return max(steps, key=lambda step: (step[0], -step[1]))[1:] if steps else None
 
 

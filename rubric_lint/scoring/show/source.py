@@ -37,7 +37,7 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.scoring.meaning import read_task
-from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownGroup, ShownLevel, ShownRelease, ShownRubric
+from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.scoring.show.examples import make_examples
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
@@ -180,6 +180,15 @@ def _describe(
     rubric, document = loaded.rubric, loaded.document
     path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
     line, column = _locate(document, path)
+    own: dict[str, Any] = {}
+    if view and rubric.is_version_3:
+        pass_at, borderline_at = rubric.thresholds
+        own = {
+            "scale": view.units,
+            "marks": (view.format_mark(pass_at), view.format_mark(borderline_at)),
+            "grades": tuple((name, share, view.format_mark(share)) for name, share in view.grades),
+            "groups": rubric.groups,
+        }
     return ShownRubric(
         name=loaded.name,
         line=line,
@@ -195,26 +204,8 @@ def _describe(
         errors=counts[where][Severity.ERROR],
         warnings=counts[where][Severity.WARNING],
         examples=make_examples(scoring) if scoring else (),
-        **_describe_version_3(rubric),
+        **own,
     )
-
-
-def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
-    """Return the fields of `ShownRubric` that only version 3 has."""
-    view = rubric.view
-    if view is None or not rubric.is_version_3:
-        return {}
-    pass_at, borderline_at = rubric.thresholds
-    groups = []
-    for group in rubric.groups:
-        texts = group.outcome, group.applies_if, group.written_gate
-        groups.append(ShownGroup(group.id, float(group.weight), group.gate, *texts))
-    return {
-        "scale": view.units,
-        "marks": (view.format_mark(pass_at), view.format_mark(borderline_at)),
-        "grades": tuple((name, share, view.format_mark(share)) for name, share in view.grades),
-        "groups": tuple(groups),
-    }
 
 
 def _locate(document: Document, path: Path) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from rubric_lint.source.lines import (
     skip_blanks,
     skip_blanks_back,
 )
-from rubric_lint.source.nunjucks import Marks, escape, find_marks, replace_mark
+from rubric_lint.source.nunjucks import escape, find_marks, replace_mark
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.scalar import read_scalar
 from rubric_lint.source.source import Edit, Span
@@ -190,21 +190,20 @@ def _break(document: Document, field: Span) -> str:
     return new_line(document) + " " * column_of(document.source.text, field)
 
 
-def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:
-    """Return the edits that replace marks in a string, such as those of Nunjucks templates with their escapes.
+def escape_text(document: Document, path: Path) -> list[Edit]:
+    """Return the edits that replace the marks of Nunjucks templates in a string with their escapes.
 
     Raises:
         ObstacleError: if the marks are not written as themselves, or an alias or anchor shares the string.
     """
     text, value = document.source.text, document.value(path)
     start, end = document.span(path)
-    written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
-    meant = find_marks(value, has_escapes=has_escapes, marks=marks)
+    written = find_marks(text[start:end])
+    meant = find_marks(value)
     if document.is_shared(path) or [mark for _, mark in written] != [mark for _, mark in meant]:
         raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
-        escaped = escape(value, has_escapes=has_escapes, marks=marks)
-        return [Edit(Span(start, end), json.dumps(escaped, ensure_ascii=False))]
+        return [Edit(Span(start, end), json.dumps(escape(value, has_escapes=True), ensure_ascii=False))]
     is_double = text[start] == '"'
     edits = []
     for at, mark in written:

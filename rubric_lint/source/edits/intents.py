@@ -18,7 +18,6 @@ from rubric_lint.source.source import Edit, Span
 if TYPE_CHECKING:
     from rubric_lint.source.document import Document
     from rubric_lint.source.edits.alias_graph import AliasGraph
-    from rubric_lint.source.nunjucks import Marks
 
 
 @dataclass_transform(frozen_default=True)
@@ -38,9 +37,6 @@ class Intent:
 
     adds_document = False
     """Whether it puts a new document at the end of the file."""
-
-    label = "rewrite"
-    """In a few words what it does; names in braces are its fields, and `{last}` the last step of its path."""
 
     keeps_value: ClassVar[bool] = False
     """Whether it changes only the field at its path, and not the value."""
@@ -132,40 +128,9 @@ class Intent:
     def change(self, found: Any) -> None:
         """Change what was found, to compare the data with the edited text."""
 
-    def describe(self) -> str:
-        """Return in a few words what it does."""
-        return self.label.format(**vars(self), last=(self.place or [""])[-1])
-
     def list_written(self) -> Iterator[tuple[Path, str]]:
         """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
         yield from ()
-
-
-class _NewValue(Intent):
-    """An intent that puts another value in the place of one."""
-
-    def change(self, found: Any) -> None:
-        owner, step = found
-        owner[step] = self.renew(owner[step])
-
-    @abstractmethod
-    def renew(self, value: Any) -> Any:
-        """Return the new value."""
-
-
-class _NewFields(Intent):
-    """An intent that puts other fields in the place of one."""
-
-    def change(self, found: Any) -> None:
-        owner, step = found
-        fields: list[tuple[str, Any]] = []
-        for key, value in owner.items():
-            fields += self.renew_field(key, value) if key == step else [(key, value)]
-        _refill(owner, fields)
-
-    @abstractmethod
-    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
-        """Return the fields that take the place of the one with the key and the value."""
 
 
 class _OfField(Intent):
@@ -182,7 +147,6 @@ class RenameKey(_OfField):
     path: Path
     name: str
 
-    label = "rename `{last}` to `{name}`"
     keeps_value = True
     order = (5,)
 
@@ -206,7 +170,6 @@ class ReplaceValue(_OfField):
     path: Path
     text: str
 
-    label = "write `{text}`"
     order = (4,)
 
     def is_sure(self, aliases: "AliasGraph") -> bool:
@@ -225,7 +188,6 @@ class RemoveField(_OfField):
 
     path: Path
 
-    label = "remove `{last}`"
     order = (4,)
 
     def check(self, aliases: "AliasGraph") -> None:
@@ -245,7 +207,6 @@ class AddField(Intent):
     name: str
     text: str
 
-    label = "write `{name}: {text}`"
     order = (1,)
 
     @property
@@ -265,36 +226,38 @@ class AddField(Intent):
         yield (*self.path, self.name), self.text
 
 
-class InsertField(_NewFields):
+class InsertField(Intent):
     """Add the field `name` whose value is written as the JSON `text`, above the field at `path`."""
 
     path: Path
     name: str
     text: str
 
-    label = "write `{name}`"
     is_structural = True
     keeps_value = True
 
     def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
-    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
-        return [(self.name, json.loads(self.text)), (key, value)]
+    def change(self, found: Any) -> None:
+        from rubric_lint.source.patch import put
+
+        holder, key = found
+        put(holder, key, self.name, json.loads(self.text))
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield (*self.path[:-1], self.name), self.text
 
 
-class WrapText(_NewValue):
-    """Replace the string at `path` with a mapping that has it in the field `name`, after or between others.
+class WrapText(Intent):
+    """Replace the value at `path` with a mapping that has it in the field `name`, alone, or after or between others.
 
     `before` and `after` are the names and scalars of those fields.
     """
 
     path: Path
     name: str
-    before: tuple[str, str]
+    before: tuple[str, str] | None = None
     after: tuple[str, str] | None = None
 
     is_structural = True
@@ -304,52 +267,30 @@ class WrapText(_NewValue):
     def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
-    def renew(self, value: Any) -> Any:
-        fields = {self.before[0]: resolve(self.before[1]), self.name: value}
+    def change(self, found: Any) -> None:
+        holder, step = found
+        fields: dict[str, Any] = {}
+        if self.before:
+            fields[self.before[0]] = resolve(self.before[1])
+        fields[self.name] = holder[step]
         if self.after:
             fields[self.after[0]] = resolve(self.after[1])
-        return fields
-
-    def describe(self) -> str:
-        name, text = self.after or self.before
-        return f"write a text as `{self.name}` with `{name}: {text}`"
+        holder[step] = fields
 
 
-class PutUnder(_NewFields):
-    """Put the field at `path` into a new mapping, which takes its place under the key `name`.
-
-    In that mapping its key is `inner`, or the one that it has.
-    """
-
-    path: Path
-    name: str
-    inner: str = ""
-
-    label = "move `{last}` into `{name}`"
-    is_structural = True
-    keeps_value = True
-
-    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
-        return [(self.name, {self.inner or key: value})]
-
-
-class EscapeText(_NewValue):
+class EscapeText(Intent):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
-    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
-    replace.
+    What is escaped already stays as it is.
     """
 
     path: Path
-    has_escapes: bool = True
-    marks: "Marks" = "templates"
 
-    label = "escape template marks"
-
-    def renew(self, value: Any) -> Any:
+    def change(self, found: Any) -> None:
         from rubric_lint.source.nunjucks import escape
 
-        return escape(value, has_escapes=self.has_escapes, marks=self.marks)
+        holder, step = found
+        holder[step] = escape(holder[step], has_escapes=True)
 
 
 class Reorder(Intent):
@@ -378,11 +319,6 @@ class Reorder(Intent):
 
         check_order(aliases, self.path, self.steps)
         return self
-
-    def is_sure(self, aliases: "AliasGraph") -> bool:
-        from rubric_lint.source.edits.moving import is_clear
-
-        return is_clear(aliases, self.path, self.steps)
 
     def find(self, document: "Document") -> Any:
         return document.value(self.path)

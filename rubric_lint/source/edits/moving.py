@@ -92,15 +92,6 @@ def check_order(aliases: AliasGraph, path: Path, steps: Sequence[str | int]) -> 
         _check_comments(aliases, path, range(moved[0], moved[-1] + 1), "sort")
 
 
-def is_clear(aliases: AliasGraph, path: Path, steps: Sequence[str | int]) -> bool:
-    """Return whether an order is not refused."""
-    try:
-        check_order(aliases, path, steps)
-    except ObstacleError:
-        return False
-    return True
-
-
 def _check_comments(aliases: AliasGraph, path: Path, moved: Collection[int], act: str) -> None:
     """Refuse to move children of a block if it is unclear which of them a comment is about."""
     document, layout = aliases.document, aliases.layouts.of(aliases.document.child(path).node)

@@ -6,37 +6,34 @@ What was kept, moved or renamed is known by identity, so every other byte, comme
 from rubric_lint.source.patch.layout import Layouts
 from rubric_lint.source.patch.plan import find_within
 from rubric_lint.source.patch.tracked import (
-    Style,
     drop,
     duplicate,
     former_path,
+    in_brackets,
     like,
     plain,
     put,
     rename,
-    rewrite,
     track,
     written,
 )
-from rubric_lint.source.patch.write import RefusedChange, edits_between, explain_text, write, write_all
+from rubric_lint.source.patch.write import RefusedChange, edits_between, explain_text, write
 
 __all__ = [
     "Layouts",
     "RefusedChange",
-    "Style",
     "drop",
     "duplicate",
     "edits_between",
     "explain_text",
     "find_within",
     "former_path",
+    "in_brackets",
     "like",
     "plain",
     "put",
     "rename",
-    "rewrite",
     "track",
     "write",
-    "write_all",
     "written",
 ]

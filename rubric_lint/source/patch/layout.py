@@ -153,9 +153,7 @@ class Layouts:
     def of_tracked(self, origin: Origin) -> Layout:
         """Return the layout of a collection that is tracked: of those of its items that are, or of a copy."""
         whole = self.of(origin.node)
-        layout = Layout(whole.node, whole.column, whole.start, whole.end, whole.is_flow, whole.is_inline)
-        layout.entries, layout.by_step, layout.origin = whole.entries, whole.by_step, origin
-        layout.unusual, layout.gap = whole.unusual, whole.gap
+        layout = replace(whole, origin=origin)
         if origin.home is not origin.node:
             layout.whole, entries = whole, whole.entries
             if layout.is_list:

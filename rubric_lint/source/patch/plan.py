@@ -12,14 +12,14 @@ from rubric_lint.source.patch.tracked import (
     Origin,
     TrackedDict,
     TrackedList,
-    children_of,
     find_origin,
+    is_in_brackets,
     plain,
-    style_of,
     track,
 )
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Span
+from rubric_lint.source.tree import items_of
 
 DEEPEST = 60
 """The deepest nesting of collections that is rewritten."""
@@ -78,7 +78,7 @@ class ChangePlan:
         if own is not None:
             return own if is_alike(value, own.node) else None
         is_free = origin is not None and origin.home not in self._claimed and is_alike(value, origin.node)
-        if not is_free or origin is None or style_of(value) is not None:
+        if not is_free or origin is None or is_in_brackets(value):
             return None
         self._claimed.add(origin.home)
         return origin
@@ -94,9 +94,9 @@ class ChangePlan:
 
     def _equals(self, value: Any, origin: Origin) -> bool:
         """Return whether a collection has what an old one had, in the same order."""
-        if [step for step, _ in children_of(value)] != list(origin.values):
+        if [step for step, _ in items_of(value)] != list(origin.values):
             return False
-        for step, child in children_of(value):  # noqa: SIM110 (`all` would take twice the depth of recursion)
+        for step, child in items_of(value):  # noqa: SIM110 (`all` would take twice the depth of recursion)
             if not self.is_kept(child, origin.values[step]):
                 return False
         return True
@@ -104,11 +104,10 @@ class ChangePlan:
     def is_kept(self, value: Any, old: Any) -> bool:
         """Return whether a value is the old one, without a change, or a new one that equals it."""
         if not isinstance(value, dict | list):
-            is_equal = value is old or (not isinstance(old, dict | list) and same(value, old))
-            return is_equal and style_of(value) is None
+            return value is old or (not isinstance(old, dict | list) and same(value, old))
         if value is old:
             return self.is_unchanged(value)
-        is_new = self.origin(value) is None and style_of(value) is None
+        is_new = self.origin(value) is None and not is_in_brackets(value)
         origin = find_origin(old)
         return is_new and origin is not None and is_alike(value, origin.node) and self._equals(value, origin)
 
@@ -128,7 +127,7 @@ class ChangePlan:
         if self.is_unchanged(value):
             return
         collections.append(value)
-        for step, child in children_of(value):
+        for step, child in items_of(value):
             self._collect(child, (*path, step), collections)
 
     def _find_root(self, origin: Origin) -> None:
@@ -141,7 +140,7 @@ class ChangePlan:
         """Find the old collection that a new one is a change of, by its tracked children."""
         if isinstance(value, TrackedDict | TrackedList):
             return
-        origins = [self.origin(child) for _, child in children_of(value)]
+        origins = [self.origin(child) for _, child in items_of(value)]
         parents = {origin.parent.home: origin.parent for origin in origins if origin and origin.parent}
         if len(parents) != 1:
             return

@@ -1,6 +1,8 @@
 """Write changed data: what is kept is copied with its comments, what moved is indented anew, the rest is new."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +13,9 @@ from rubric_lint.source.patch.layout import Layout, LayoutEntry, Layouts, is_blo
 from rubric_lint.source.patch.pieces import TextPiece, copy, shift_lines
 from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, is_alike
 from rubric_lint.source.patch.style import DocumentStyle, find_style
-from rubric_lint.source.patch.tracked import Origin, Style, children_of, style_of
+from rubric_lint.source.patch.tracked import Origin, is_in_brackets
 from rubric_lint.source.source import Span
+from rubric_lint.source.tree import items_of
 
 _PLAIN = r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*"""
 _QUOTED = r""" "[^"\\\r\n]*"|'[^'\r\n]*' """.strip()
@@ -121,14 +124,11 @@ class Renderer:
 
     def render_copy(self, value: Any) -> list[TextPiece]:
         """Return the pieces of a copy of the whole document, whose lines follow others."""
-        self._is_copying = True
         origin = self._plan.origin(value)
-        if origin is not None and is_block(origin.node):
-            pieces = self._join_lines(self._block(value, origin, 0, 0))
-        else:
-            pieces = [*self._flow(value, origin, 0, 0), self._new_line]
-        self._is_copying = False
-        return pieces
+        with self._copying(is_copy=True):
+            if origin is not None and is_block(origin.node):
+                return self._join_lines(self._block(value, origin, 0, 0))
+            return [*self._flow(value, origin, 0, 0), self._new_line]
 
     def _may_have_lines(self, origin: Origin) -> bool:
         """Return whether the brackets around a part, if any, have their entries on lines of their own."""
@@ -143,7 +143,7 @@ class Renderer:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[EntryMatch] = []
         following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
-        for step, child in children_of(value):
+        for step, child in items_of(value):
             match = EntryMatch(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
             self._find_own(match, former, layout)
@@ -192,7 +192,7 @@ class Renderer:
                 return layout.by_step.get(origin.step) if is_free else None
             origin = origin.parent
         if inner is None and isinstance(value, dict | list):
-            for _, child in children_of(value):
+            for _, child in items_of(value):
                 found = self._find_donor(child, layout)
                 if found is not None:
                     return found
@@ -238,20 +238,15 @@ class Renderer:
 
     def _write_entry(self, match: EntryMatch, column: int, lead_column: int) -> EntryLines:
         """Return the lines of a field or item."""
-        around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
-        lines = self._write_any(match, column, lead_column)
-        self._is_copying = around
-        return lines
-
-    def _write_any(self, match: EntryMatch, column: int, lead_column: int) -> EntryLines:
-        lines = self._begin([match.donor, match.entry], column, lead_column)
-        head, heir = match.kept_head, self._find_heir(match)
-        if head is not None and match.is_kept and match.key in (None, head.step):
-            lines.body = [self._copy(head.start, head.end, column - head.column), self._end_line(head.end)]
-        elif self._has_lines(match, heir):
-            self._write_lines(match, heir, lines)
-        else:
-            lines.body = self._write_inline(match, heir, column)
+        with self._copying(is_copy=match.entry is not None and match.entry.is_copy):
+            lines = self._begin([match.donor, match.entry], column, lead_column)
+            head, heir = match.kept_head, self._find_heir(match)
+            if head is not None and match.is_kept and match.key in (None, head.step):
+                lines.body = [self._copy(head.start, head.end, column - head.column), self._end_line(head.end)]
+            elif self._has_lines(match, heir):
+                self._write_lines(match, heir, lines)
+            else:
+                lines.body = self._write_inline(match, heir, column)
         return lines
 
     def _find_heir(self, match: EntryMatch) -> Origin | None:
@@ -264,12 +259,10 @@ class Renderer:
         if not isinstance(match.value, dict | list) or not match.value:
             return False
         is_alias = match.is_kept and match.entry is not None and match.entry.is_alias
-        if is_alias or style_of(match.value) == Style.FLOW:
+        if is_alias or is_in_brackets(match.value):
             return False
         if heir is not None and heir.node.value:
             return is_block(heir.node)
-        if style_of(match.value) == Style.BLOCK:
-            return True
         around: Any = match.neighbor.target if match.neighbor is not None else None
         is_like_neighbor = match.key is None and is_alike(match.value, around) and bool(around.value)
         return is_block(around) if is_like_neighbor else match.key not in self.style.flow_keys
@@ -490,7 +483,7 @@ class Renderer:
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
         opening, closing = "[]" if isinstance(value, list) else "{}"
-        if self.style.indent is None or margin is None or style_of(value) == Style.FLOW:
+        if self.style.indent is None or margin is None or is_in_brackets(value):
             return opening, self.style.comma, closing
         end = self.style.new_line + self.style.indent[:1] * margin
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
@@ -508,25 +501,26 @@ class Renderer:
 
     def _write_member(self, match: EntryMatch, margin: int | None) -> list[TextPiece]:
         """Return a field or item between brackets."""
-        around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
-        pieces = self._write_any_member(match, margin)
-        self._is_copying = around
-        return pieces
-
-    def _write_any_member(self, match: EntryMatch, margin: int | None) -> list[TextPiece]:
         entry = match.entry
         shift = margin - entry.column if entry is not None and margin is not None else 0
-        heir = self._find_heir(match)
-        value = self._write_value(match, heir, margin, shift, is_block=False)
-        if match.key is None:
-            return value
-        if entry is None or not entry.is_flow or entry.key is None:
-            return [TextPiece(self._write_key(match) + self.style.colon), *value]
-        head = self._write_head(match, entry, entry.value, shift)
+        with self._copying(is_copy=entry is not None and entry.is_copy):
+            value = self._write_value(match, self._find_heir(match), margin, shift, is_block=False)
+            if match.key is None:
+                return value
+            if entry is None or not entry.is_flow or entry.key is None:
+                return [TextPiece(self._write_key(match) + self.style.colon), *value]
+            head = self._write_head(match, entry, entry.value, shift)
         is_bare = head[-1].text.endswith(":") and not self.style.is_json and any(piece.text for piece in value)
         return [*head, TextPiece(" " if is_bare else ""), *value]
 
     # Copies.
+
+    @contextmanager
+    def _copying(self, *, is_copy: bool) -> Iterator[None]:
+        """Write a part that is a copy, whose comments stay where they are, or one that is not."""
+        around, self._is_copying = self._is_copying, is_copy
+        yield
+        self._is_copying = around
 
     def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> TextPiece:
         end = max(start, end)

@@ -12,7 +12,6 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
 from rubric_lint.source.patch.layout import Layouts, is_block
-from rubric_lint.source.patch.tracked import style_of
 from rubric_lint.source.scalar import read_plain, write_scalar
 from rubric_lint.source.tree import walk_nodes
 
@@ -57,7 +56,7 @@ class DocumentStyle:
         """
         if not isinstance(value, str):
             return _write_number(value)
-        if self.is_json or quotes == '"' or style_of(value) is not None:
+        if self.is_json or quotes == '"':
             return _quote(value)
         if quotes == "'":
             return _quote_once(value)

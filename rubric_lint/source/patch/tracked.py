@@ -5,23 +5,15 @@ somewhere else keeps its text and comments. `true`, `false` and `null` cannot be
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from rubric_lint.source.document import Child, Document
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import items_of
 
 Value = TypeVar("Value")
-
-
-class Style(StrEnum):
-    """How a value is written: a collection over lines or in brackets on one line, a string in double quotes."""
-
-    BLOCK = "block"
-    FLOW = "flow"
-    QUOTED = "quoted"
 
 
 class Origin:
@@ -62,33 +54,30 @@ class Origin:
 
 
 class TrackedDict(dict[str, Any]):
-    """A mapping that was read from a document; or a new one, without an origin, that is to be written in a style.
+    """A mapping that was read from a document.
 
     `renamed` has the former keys of the fields that `rename` renamed.
     """
 
-    def __init__(self, fields: Mapping[str, Any], origin: Origin | None, style: Style | None = None) -> None:
+    def __init__(self, fields: Mapping[str, Any], origin: Origin) -> None:
         super().__init__(fields)
         self.origin = origin
-        self.style = style
         self.renamed: dict[str, str] = {}
 
 
 class TrackedList(list[Any]):
-    """A list that was read from a document; or a new one, without an origin, that is to be written in a style."""
+    """A list that was read from a document; or a new one, without an origin, that is to be written in brackets."""
 
-    def __init__(self, items: Iterable[Any], origin: Origin | None, style: Style | None = None) -> None:
+    def __init__(self, items: Iterable[Any], origin: Origin | None) -> None:
         super().__init__(items)
         self.origin = origin
-        self.style = style
 
 
 class TrackedStr(str):
-    """A string that was read from a document; or a new one, without an origin, that is to be written in a style."""
+    """A string that was read from a document."""
 
-    __slots__ = ("origin", "style")
-    origin: Origin | None
-    style: Style | None
+    __slots__ = ("origin",)
+    origin: Origin
 
 
 class TrackedInt(int):
@@ -190,7 +179,7 @@ class _Tracker:
         if not isinstance(value, dict | list):
             return _track_scalar(value, origin)
         children = self._document.children(child)
-        for inner, item in children_of(value):
+        for inner, item in items_of(value):
             grandchild = children[inner]
             is_merged = grandchild.owner is not child.node and grandchild.owner in self._made
             if is_merged:
@@ -254,22 +243,14 @@ def put(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
     mapping.update(fields)
 
 
-def rewrite(value: Any, style: Style | str) -> Any:
-    """Return a copy of a collection or string that is written anew in a style, not as it was read."""
-    value = plain(value)
-    if isinstance(value, dict):
-        return TrackedDict(value, None, Style(style))
-    if isinstance(value, list):
-        return TrackedList(value, None, Style(style))
-    if isinstance(value, str):
-        value = TrackedStr(value)
-        value.origin, value.style = None, Style(style)
-    return value
+def in_brackets(items: list[Any]) -> list[Any]:
+    """Return a copy of a list that is written anew, in brackets on one line."""
+    return TrackedList(plain(items), None)
 
 
-def style_of(value: Any) -> Style | None:
-    """Return the style in which a value is to be written anew; None if it has none of its own."""
-    return getattr(value, "style", None)
+def is_in_brackets(value: Any) -> bool:
+    """Return whether a value is a new list that is to be written in brackets."""
+    return isinstance(value, TrackedList) and value.origin is None
 
 
 def plain(value: Any) -> Any:
@@ -288,8 +269,3 @@ def written(value: Any) -> str:
     """Return the text of a number, `true`, `false` or `null`, as it is written if it was read from a document."""
     origin = find_origin(value)
     return json.dumps(value) if origin is None else str(origin.node.value)
-
-
-def children_of(value: Any) -> Iterator[tuple[str | int, Any]]:
-    """Yield the keys or indices of a collection, with the values."""
-    yield from value.items() if isinstance(value, dict) else enumerate(value)

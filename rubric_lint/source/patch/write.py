@@ -14,11 +14,11 @@ from rubric_lint.source.patch.layout import Layouts
 from rubric_lint.source.patch.pieces import TextPiece, copy, join, make_edits
 from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, same
 from rubric_lint.source.patch.render import Renderer
-from rubric_lint.source.patch.tracked import children_of, find_origin, former_path
+from rubric_lint.source.patch.tracked import find_origin, former_path
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents, without_collections
 from rubric_lint.source.source import Edit, Kind, Span, splice
-from rubric_lint.source.tree import BLOCK_STYLES
+from rubric_lint.source.tree import BLOCK_STYLES, items_of
 
 _LONGEST_NAME = 100
 
@@ -44,33 +44,26 @@ class RefusedChange:
         return self.place or self.document.nearest_span(self.path, Part.ENTRY)
 
 
-def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | RefusedChange:
-    """Return the text of the whole file with other data in a document, or the reason why they cannot be written.
+def write(changes: Sequence[tuple[Document, Any]]) -> str | RefusedChange:
+    """Return the text of the whole file with other data in some of its documents, or why they cannot be written.
 
-    `value` is what `track` returned, changed, or any plain data with tracked values in it. Without `keep_comments`,
-    comments of what was removed may be lost.
+    The data are what `track` returned, changed, or any plain data with tracked values in it.
     """
-    return write_all([(document, value)], keep_comments=keep_comments)
-
-
-def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = True) -> str | RefusedChange:
-    """Return the text of the whole file with other data in some of its documents, or why they cannot be written."""
     edits: list[Edit] = []
     with without_collections():
         for document, value in changes:
-            found = edits_between(document, value, keep_comments=keep_comments)
+            found = edits_between(document, value)
             if isinstance(found, RefusedChange):
                 return found
             edits += found
         text = splice(changes[0][0].source.text, edits)
-        return _check(text, changes, keep_comments=keep_comments) or text
+        return _check(text, changes) or text
 
 
 def edits_between(
     document: Document,
     value: Any,
     *,
-    keep_comments: bool = True,
     layouts: Layouts | None = None,
     added: Sequence[Any] = (),
 ) -> list[Edit] | RefusedChange:
@@ -93,7 +86,7 @@ def edits_between(
         pieces, region = renderer.render(value)
         copies = [*chain.from_iterable(map(renderer.render_copy, added))]
         rest = copy(text, region.end, len(text))
-        _check_copies(layouts, [*pieces, rest, *copies], region, keep_comments=keep_comments)
+        _check_copies(layouts, [*pieces, rest, *copies], region)
         pieces = pieces if added else _end_as_before(document, value, pieces, region)
         edits = make_edits(text, join(text, pieces), region)
         return [*edits, _append(document, added[-1], copies)] if added else edits
@@ -132,12 +125,12 @@ def _ends_with_text_block(value: Any) -> bool:
     return is_block or (isinstance(value, str) and "\n" in value)
 
 
-def _check_copies(layouts: Layouts, pieces: list[TextPiece], region: Span, *, keep_comments: bool) -> None:
+def _check_copies(layouts: Layouts, pieces: list[TextPiece], region: Span) -> None:
     """Refuse pieces that hold a comment or an anchor twice, or a comment not at all."""
     document = layouts.document
     comments = find_within(document.tree.comments, region)
     for comment, count in zip(comments, _count_copies(pieces, comments), strict=True):
-        if count > 1 or (count == 0 and keep_comments):
+        if count != 1:
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
@@ -172,7 +165,7 @@ def _count_copies(pieces: Iterable[TextPiece], spans: Sequence[Span]) -> list[in
     return list(accumulate(changes))[:-1]
 
 
-def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> RefusedChange | None:
+def _check(text: str, changes: Sequence[tuple[Document, Any]]) -> RefusedChange | None:
     """Refuse a new text that does not mean the new data, or has other comments."""
     first, _ = changes[0]
     before, faults = ([first], []) if first.number is None else read_documents(first.source)
@@ -187,8 +180,7 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
             return RefusedChange(_explain(expected, new, difference), former_path(expected, difference), old)
-    old_comments, new_comments = _count_comments(before[0]), _count_comments(after[0])
-    if new_comments - old_comments or (keep_comments and old_comments != new_comments):
+    if _count_comments(before[0]) != _count_comments(after[0]):
         return RefusedChange("a comment would be lost or written twice", (), first)
     return None
 
@@ -222,8 +214,8 @@ def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) ->
         return path
     if not is_dict and not is_list:
         return None if same(expected, found) else path
-    steps = [step for step, _ in children_of(expected)]
-    others = [step for step, _ in children_of(found)]
+    steps = [step for step, _ in items_of(expected)]
+    others = [step for step, _ in items_of(found)]
     if steps != others and (id(found) not in merged or sorted(steps) != sorted(others)):
         return path
     for step in steps:
