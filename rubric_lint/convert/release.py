@@ -27,7 +27,8 @@ from rubric_lint.model.schema_files import BASE
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import name_variables
-from rubric_lint.source.patch import RefusedChange, former_path, write
+from rubric_lint.source.patch import RefusedChange, former_path
+from rubric_lint.source.patch import write as write_documents
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
@@ -219,7 +220,7 @@ class _Rewriting:
             blockers += [self._leave(suite.document, blocker) for blocker in suite.blockers]
         if blockers:
             return replace(self.fixed, unmet=_sort(blockers))
-        text = write([(suite.document, suite.data) for suite in converted])
+        text = write_documents([(suite.document, suite.data) for suite in converted])
         if isinstance(text, RefusedChange):
             refusal = Blocker("obstacle", text.path, Part.VALUE, {"reason": text.reason})
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
