@@ -127,26 +127,23 @@ class ScoringCriterion:
                 return grade
         return None
 
-    def merit(self, score: Fraction, *, gate_met: bool) -> tuple[bool, Fraction]:
+    def merit(self, grade: Grade) -> tuple[bool, Fraction]:
         """Return the rank of an answer from the worst to the best: whether the gate is met, then the gain of the total.
 
         The higher answer is the better one, except where it misses the gate or costs points.
         """
-        return gate_met, -score if self.share < 0 else score
+        return grade.gate_met, -grade.score if self.share < 0 else grade.score
 
     @property
     def is_turned(self) -> bool:
         """Whether higher answers are the worse ones, by what they earn or by the gate."""
         first, last = self.grades[0], self.grades[-1]
-        return self._merit_of(first) > self._merit_of(last)
+        return self.merit(first) > self.merit(last)
 
     @property
     def from_worst(self) -> tuple[Grade, ...]:
         """The grades from that of the worst answer to that of the best."""
-        return tuple(sorted(self.grades, key=self._merit_of))
-
-    def _merit_of(self, grade: Grade) -> tuple[bool, Fraction]:
-        return self.merit(grade.score, gate_met=grade.gate_met)
+        return tuple(sorted(self.grades, key=self.merit))
 
     def find_middle(self, answers: Sequence[AnswerValue], *, better: bool = False) -> AnswerValue:
         """Return the median of allowed answers; of two in the middle the worse, or the better.
@@ -157,7 +154,7 @@ class ScoringCriterion:
         if 2 * len(applying) < len(answers):
             return NOT_APPLICABLE
         given = set(applying)
-        merits = {grade.answer: self._merit_of(grade) for grade in self.grades if grade.answer in given}
+        merits = {grade.answer: self.merit(grade) for grade in self.grades if grade.answer in given}
         ordered = sorted(applying, key=merits.__getitem__)
         return ordered[len(ordered) // 2] if better else ordered[(len(ordered) - 1) // 2]
 

@@ -144,8 +144,8 @@ class Flips:
 
 def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
     """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
-    old_met, old_score = criterion.merit(was.score, gate_met=was.gate_met)
-    new_met, new_score = criterion.merit(now.score, gate_met=now.gate_met)
+    old_met, old_score = criterion.merit(was)
+    new_met, new_score = criterion.merit(now)
     # Another run has its scores as they are printed, rounded to a float.
     before, after = (old_met, float(old_score)), (new_met, float(new_score))
     if after == before:

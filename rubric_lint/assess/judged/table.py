@@ -136,7 +136,7 @@ def make_columns(
             measure=measure,
             bands=bands[0] if bands else None,
             is_gated=len({grade.gate_met for grade in grades}) > 1,
-            worth=tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in grades),
+            worth=tuple(criterion.merit(grade)[1] for grade in grades),
             best=grades.index(criterion.from_worst[-1]),
             given=given[place],
             used=used[place] if used is not None else frozenset(given[place]),
