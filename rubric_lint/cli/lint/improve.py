@@ -86,7 +86,7 @@ def propose(given: Given) -> int:
         half = _take_half(_choose(answers, rubric.name))
         trials += [_TrialCount(half, given.tries, given.tries)] * len(rubric.criteria)
     _say_most(left, trials, given, access)
-    work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account)
+    work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account, option="--results")
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()

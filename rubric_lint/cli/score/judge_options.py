@@ -168,15 +168,11 @@ class NamedModel(NamedTuple):
 
 def check_url(url: str) -> str | None:
     """Validate the base URL. The error never repeats it, because it may contain a key."""
-    if url and not _is_sound(url):
-        raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
-    return url or None
-
-
-def _is_sound(url: str) -> bool:
     from rubric_lint.judge.call import is_url
 
-    return is_url(url)
+    if url and not is_url(url):
+        raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
+    return url or None
 
 
 def holds_secret(url: str | None) -> bool:
@@ -191,6 +187,8 @@ def read_models(values: tuple[str, ...]) -> tuple[NamedModel, ...]:
     Raises:
         click.BadParameter: for a blank name, which an unset shell variable leaves, or a URL that cannot be one.
     """
+    from rubric_lint.judge.call import is_url
+
     models = []
     for value in values:
         found = _WITH_URL.fullmatch(value)
@@ -199,7 +197,7 @@ def read_models(values: tuple[str, ...]) -> tuple[NamedModel, ...]:
             raise click.BadParameter("has bytes in its name that are not UTF-8")
         if not name.strip():
             raise click.BadParameter("has no name before the @" if found else "is blank")
-        if url and not _is_sound(url):
+        if url and not is_url(url):
             form = "NAME@http://HOST:PORT/PATH or NAME@https://HOST/PATH"
             raise click.BadParameter(f"the endpoint of `{name}` must have the form {form}")
         if value.endswith("@"):  # as an unset shell variable leaves it

@@ -27,6 +27,7 @@ def share_out(
     Chunks of items are dealt out in turn, so that each worker gets some of every folder.
     """
     chunks = [items[at : at + _CHUNK] for at in range(0, len(items), _CHUNK)]
+    processes = min(processes, len(chunks))
     workers: list[tuple[Any, Any]] = []  # each process, and the pipe with its outcomes
     try:
         _start(workers, [chunks[number::processes] for number in range(processes)], work)
