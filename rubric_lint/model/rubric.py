@@ -267,16 +267,12 @@ class Rubric(_RubricFields):
         return tuple(scales)
 
     @cached_property
-    def flawed_scales(self) -> tuple[Scale, ...]:
-        """The scales whose bands do not cover 0 to 10 in order."""
-        return tuple(scale for scale in self.scales if not scale.is_whole)
-
-    @cached_property
     def scale_repairs(self) -> "tuple[tuple[Scale, ScaleRepair], ...]":
-        """The flawed scales that have bands, each with its repair, which several rules report."""
+        """The scales whose bands do not cover all scores in order, each with its repair, which several rules report."""
         from rubric_lint.model.scale_repair import plan_repair  # noqa: PLC0415  (it needs this module)
 
-        return tuple((scale, plan_repair(self, scale)) for scale in self.flawed_scales if scale.bands)
+        flawed = [scale for scale in self.scales if scale.bands and not scale.is_whole]
+        return tuple((scale, plan_repair(self, scale)) for scale in flawed)
 
     @cached_property
     def outcomes(self) -> tuple[OutcomeText, ...]:
