@@ -295,10 +295,10 @@ class ViewBuilder:
                 self.put((*own, name), (*source, *steps))
         return found
 
-    def rename_items(self, items: list[Any], names: Mapping[str, str]) -> list[Any]:
+    def rename_items(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
         """Rename the fields of each mapping in a list; other items stay the same."""
         return [
-            self.rename(item, names, (index,)) if isinstance(item, dict) else item for index, item in enumerate(items)
+            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item for index, item in enumerate(items)
         ]
 
     def make_levels(
