@@ -298,7 +298,8 @@ class ViewBuilder:
     def rename_items(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
         """Rename the fields of each mapping in a list; other items stay the same."""
         return [
-            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item for index, item in enumerate(items)
+            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
+            for index, item in enumerate(items)
         ]
 
     def make_levels(
