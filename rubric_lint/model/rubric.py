@@ -28,7 +28,6 @@ from rubric_lint.source.scalar import Ambiguity
 
 if TYPE_CHECKING:
     from rubric_lint.model.groups import Group
-    from rubric_lint.model.scale_repair import ScaleRepair
     from rubric_lint.model.view import View
 
 
@@ -265,14 +264,6 @@ class Rubric(_RubricFields):
             bands = tuple(band for scale in holistic for band in scale.bands)
             scales.append(Scale(self.path, bands, None, self.path, is_map=False, ends=holistic[0].ends))
         return tuple(scales)
-
-    @cached_property
-    def scale_repairs(self) -> "tuple[tuple[Scale, ScaleRepair], ...]":
-        """The scales whose bands do not cover all scores in order, each with its repair, which several rules report."""
-        from rubric_lint.model.scale_repair import plan_repair  # noqa: PLC0415  (it needs this module)
-
-        flawed = [scale for scale in self.scales if scale.bands and not scale.is_whole]
-        return tuple((scale, plan_repair(self, scale)) for scale in flawed)
 
     @cached_property
     def outcomes(self) -> tuple[OutcomeText, ...]:
