@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union, cast
 
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Part, Path
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from rubric_lint.model.view import View
-    from rubric_lint.source.document import Document
 
 
 Key = TypeVar("Key")
@@ -467,8 +464,25 @@ def _format_label(identifier: str) -> str:
     return f"criterion `{shorten(words)}`" if words else ""
 
 
+class ValueSource(Protocol):
+    """A source that knows how the parts of a value are written: a document, or a view of one."""
+
+    @property
+    def has_exact_numbers(self) -> bool:
+        """Whether each number equals the decimal as written."""
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at a path is written as an alias."""
+
+    def is_merged(self, path: Path) -> bool:
+        """Return whether a field comes from a merge key."""
+
+    def decimal(self, path: Path) -> Decimal | None:
+        """Return the number at a path as it is written."""
+
+
 def build_criterion(
-    document: "Document | View",
+    document: ValueSource,
     path: Path,
     entry: str | dict[str, Any],
     *,
@@ -537,7 +551,7 @@ def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
     return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
-def read_weight(document: "Document | View", weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
+def read_weight(document: ValueSource, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
     """Return the weight of what is at a path, as it is written; None if it is no finite number, or below 0.
 
     With `deducts`, it may be below 0.

@@ -28,7 +28,6 @@ from rubric_lint.source.scalar import Ambiguity
 
 if TYPE_CHECKING:
     from rubric_lint.model.groups import Group
-    from rubric_lint.model.scale_repair import ScaleRepair
     from rubric_lint.model.view import View
 
 
@@ -265,18 +264,6 @@ class Rubric(_RubricFields):
             bands = tuple(band for scale in holistic for band in scale.bands)
             scales.append(Scale(self.path, bands, None, self.path, is_map=False, ends=holistic[0].ends))
         return tuple(scales)
-
-    @cached_property
-    def flawed_scales(self) -> tuple[Scale, ...]:
-        """The scales whose bands do not cover 0 to 10 in order."""
-        return tuple(scale for scale in self.scales if not scale.is_whole)
-
-    @cached_property
-    def scale_repairs(self) -> "tuple[tuple[Scale, ScaleRepair], ...]":
-        """The flawed scales that have bands, each with its repair, which several rules report."""
-        from rubric_lint.model.scale_repair import plan_repair  # noqa: PLC0415  (it needs this module)
-
-        return tuple((scale, plan_repair(self, scale)) for scale in self.flawed_scales if scale.bands)
 
     @cached_property
     def outcomes(self) -> tuple[OutcomeText, ...]:

@@ -105,7 +105,14 @@ def find_extent(band: Band) -> range | None:
     return band.reach if is_swapped else None
 
 
-def plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
+def repair_scales(rubric: Rubric) -> Iterator[tuple[Scale, ScaleRepair]]:
+    """Yield the scales whose bands do not cover all scores in order, each with its repair."""
+    for scale in rubric.scales:
+        if scale.bands and not scale.is_whole:
+            yield scale, _plan_repair(rubric, scale)
+
+
+def _plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
     """Return the repair of all that is wrong with the order and the bounds of the bands of a scale."""
     try:
         plan = plan_scale(rubric, scale)

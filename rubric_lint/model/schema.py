@@ -401,9 +401,6 @@ def find_below(joined: Mapping[str, Any], schema: Mapping[str, Any], steps: Path
     return node
 
 
-_REFERENCE = re.compile(r'"#/definitions/([^"]+)"')
-
-
 @cache
 def schema_for(version: str = CURRENT) -> RubricSchema:
     """Return the schema of one version of the format."""

@@ -5,14 +5,14 @@ from itertools import pairwise
 
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.scale_repair import SCALE_CHOICES
+from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first band of each scale that starts below the one before it."""
-    for scale, repair in rubric.scale_repairs:
+    for scale, repair in repair_scales(rubric):
         sound = [band for band in scale.bands if band.scores]
         for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:

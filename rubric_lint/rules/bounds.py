@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rubric_lint.model.criterion import as_integer
 from rubric_lint.model.finding import Problem, Severity
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.scale_repair import SCALE_CHOICES, find_extent
+from rubric_lint.model.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.source.path import Part
 
@@ -16,7 +16,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     if rubric.view and borderline_at > pass_at:
         values = {"borderline": rubric.view.format_mark(borderline_at), "pass": rubric.view.format_mark(pass_at)}
         yield Problem("borderline-above-pass", (*rubric.path, "borderline_threshold"), values=values)
-    for scale, repair in rubric.scale_repairs:
+    for scale, repair in repair_scales(rubric):
         swapped = [band for band in scale.bands if not band.scores and find_extent(band)]
         for band in swapped:
             bounds = {"lower": as_integer(band.lower), "upper": as_integer(band.upper)}

@@ -7,14 +7,14 @@ from rubric_lint.model.finding import Problem, Severity
 from rubric_lint.model.messages import name_scores
 from rubric_lint.model.repairs import AS_LEVELS, turn_to_levels
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.scale_repair import SCALE_CHOICES
+from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the scores that no band covers, reading each band generously."""
-    for scale, repair in rubric.scale_repairs:
+    for scale, repair in repair_scales(rubric):
         lowest, highest = rubric.find_ends(scale)
         if rubric.has_strays and scale.path == rubric.path:
             continue  # one of them may be a band for any score

@@ -6,14 +6,14 @@ from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import list_scores, name_scores
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair
+from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare each band with those that start at a lower score, in whatever order the bands are written."""
-    for scale, repair in rubric.scale_repairs:
+    for scale, repair in repair_scales(rubric):
         repeated = list(_find_repeated(scale))
         yield from repeated
         if not repeated:

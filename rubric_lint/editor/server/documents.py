@@ -41,7 +41,7 @@ class OpenDocument:
     """A document that is open in the editor: its current `state`, without settings, and its analysis, once requested.
 
     `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log, and
-    `schema` is the file name of the last schema that the editor was told.
+    `schema` is the file name of the last schema that was sent to the editor.
     """
 
     state: State
@@ -56,8 +56,8 @@ class OpenDocument:
 class OpenDocuments:
     """The open documents; analyses them in threads, and publishes the findings.
 
-    `is_ready` is set once the settings of the editor are known. With `names_schemas`, the editor is told which schema
-    each document follows, for the YAML server beside ours. `changed` is called when findings of files may have
+    `is_ready` is set once the settings of the editor are known. With `names_schemas`, the server tells the editor which
+    schema a document follows, for the YAML server beside ours. `changed` is called when findings of files may have
     changed without an edit, `closed` with the path of a document that has been closed.
     """
 
