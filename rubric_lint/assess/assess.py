@@ -163,7 +163,7 @@ class Assessment(NamedTuple):
     line: int
     trust: Trust
     reasons: tuple[Reason, ...]
-    asked: MeasureOptions
+    options: MeasureOptions
     review: Review
     criteria: tuple[AssessedCriterion, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -194,12 +194,12 @@ class Assessment(NamedTuple):
     @property
     def lacks_outputs(self) -> bool:
         """Whether outputs of the worst judge are missing, and not labels."""
-        return self.worst is not None and lacks_outputs(self.worst.shares, self.asked.target, self.needed)
+        return self.worst is not None and lacks_outputs(self.worst.shares, self.options.target, self.needed)
 
     @property
     def below(self) -> list[JudgeShares]:
         """The groups in which a judge is surely below the target."""
-        return [group for group in self.groups if group.shares.is_below(self.asked.target)]
+        return [group for group in self.groups if group.shares.is_below(self.options.target)]
 
     def list(self, standing: Standing) -> list[AssessedCriterion]:
         """Return the criteria of one standing."""
@@ -207,7 +207,7 @@ class Assessment(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        review, options, worst = self.review, self.asked, self.worst
+        review, options, worst = self.review, self.options, self.worst
         shares = worst.shares if worst else None
         people = shares.people if shares else None
         return {
@@ -335,7 +335,7 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, o
 
 def _add_measures(assessment: Assessment, ratings: Ratings, table: JudgedTable) -> Assessment:
     """Return an assessment with all that the judged data show of the verdicts."""
-    options = assessment.asked
+    options = assessment.options
     alike = table.answers if all(len(column.used) == 1 for column in table.columns) else 0
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     scales = measures_of_criteria(ratings.rubric) if ratings.rubric else []
@@ -414,7 +414,7 @@ def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
     table = assessment.review.table
     if table is None:
         return []
-    standard = GateStandard(TARGET, assessment.asked.look, len(table.compared), len(table.columns))
+    standard = GateStandard(TARGET, assessment.options.look, len(table.compared), len(table.columns))
     void = find_void(assessment)
     return [measure_gate(answers[place], standard, void) for answers in table.compared.values() if place in answers]
 
@@ -437,12 +437,12 @@ def find_void(assessment: Assessment) -> Reason | None:
     """Return the reason for which labels say nothing about a judge, None if they do."""
     if assessment.worst is None:
         return Reason.NO_LABELS
-    return assessment.review.doubts.find_void(assessment.worst.shares.people, assessment.asked.target)
+    return assessment.review.doubts.find_void(assessment.worst.shares.people, assessment.options.target)
 
 
 def _decide(evidence: Sequence[Evidence], assessment: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
     """Return the answer and its reasons, by the worst judge: the first that holds."""
-    review, target, worst = assessment.review, assessment.asked.target, assessment.worst
+    review, target, worst = assessment.review, assessment.options.target, assessment.worst
     if any(item.severity is Severity.ERROR and item.rule not in JUDGED_RULES for item in evidence):
         return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:

@@ -183,7 +183,7 @@ def _list_fixes(found: Assessment) -> Iterator[NextStep]:
 
 def _format_unasked(found: Assessment, worst: JudgeShares, given: RunInputs) -> str:
     """Return which labelled answers to have judged; whether one that is in no record exists, only the reader knows."""
-    lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
+    lacking = "no output" if found.options.runs == 1 else f"fewer than {found.options.runs} outputs"
     names = list_names(worst.name_all(worst.shares.missing))
     text = f"Have the labelled answers judged that have {lacking}: {names}."
     reasons = {left_out.reason for left_out in found.review.left_out}
@@ -196,10 +196,10 @@ def _repeat(found: Assessment, given: RunInputs) -> dict[str, Value]:
     """Return the options that assess the same answers and results, and ask for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
-    return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
+    return {"results": () if is_known else given.results, **_list_options(found.options, given)}
 
 
-def _list_asked(asked: MeasureOptions, given: RunInputs) -> dict[str, Value]:
+def _list_options(asked: MeasureOptions, given: RunInputs) -> dict[str, Value]:
     """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
     usual, options = USUAL, dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
@@ -222,9 +222,9 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
     """Yield the steps that labels need: more of them, others, or a second person."""
     reasons, worst = set(found.reasons), found.worst
     files, labelled = (given.rubric, given.answers), {**again, "labels": given.labels or [_name_sheet(given)]}
-    compared = {"labels": given.labels, "by": found.asked.by or None, **_list_asked(found.asked, given)}
+    compared = {"labels": given.labels, "by": found.options.by or None, **_list_options(found.options, given)}
     if Reason.LABEL_SCALE in reasons and found.doubted:
-        options = {**labelled, "label_scale": [*_list_label_scales(found.asked), found.doubted.proposed]}
+        options = {**labelled, "label_scale": [*_list_label_scales(found.options), found.doubted.proposed]}
         yield NextStep("Say on which scale the labels are.", suggest("assess", *files, **options))
     elif Reason.LABELS_REFUSED in reasons:
         corrections = [REFUSALS[left_out.reason] for left_out in found.review.left_out if left_out.reason in REFUSALS]
@@ -235,7 +235,7 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings
-        count = len(list_among_people(ratings, found.asked.line, all_split=True)) if ratings else 0
+        count = len(list_among_people(ratings, found.options.line, all_split=True)) if ratings else 0
         text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
         yield NextStep(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
@@ -274,7 +274,7 @@ def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[s
         return
     without_verdict = count_without_verdict(found)
     if without_verdict:
-        look = found.asked.look + 1
+        look = found.options.look + 1
         command = suggest("assess", given.rubric, given.answers, **labelled, look=str(look))
         text = f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again."
         yield NextStep(text, command if look <= MOST_LOOKS else "")
@@ -284,7 +284,7 @@ def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[s
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
-        least = find_least_of(found, found.asked.look + 1)
+        least = find_least_of(found, found.options.look + 1)
         rare = find_rare(bad, good, least)
         if rare:
             yield NextStep(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
@@ -294,7 +294,7 @@ def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[s
     if more is None:
         yield NextStep("Ask for less with --target, fix the rubric, or change the judge.")
         return
-    if found.asked.look >= MOST_LOOKS:
+    if found.options.look >= MOST_LOOKS:
         yield NextStep(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
         return
     yield from _list_steps_to_label(found, given, labelled, more)
@@ -304,7 +304,7 @@ def _list_steps_to_label(
     found: Assessment, given: RunInputs, labelled: Mapping[str, Value], more: int
 ) -> Iterator[NextStep]:
     """Yield the steps to `more` labels: first of judged answers without one, then of new answers."""
-    look, ratings, command = found.asked.look + 1, found.review.ratings, ""
+    look, ratings, command = found.options.look + 1, found.review.ratings, ""
     unlabelled = found.review.answers
     if ratings:
         unlabelled -= len(ratings.judged & set[Key]().union(*ratings.people.values()))
@@ -325,7 +325,7 @@ def _list_steps_to_label(
 
 def _format_rarer(found: Assessment) -> str:
     """Return how many of the rarer class would be enough, if only that one is missing; else nothing."""
-    shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.asked.look + 1)
+    shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.options.look + 1)
     if shares is None or found.needed is not None:
         return ""
     bad, good = shares.bad_caught.n, shares.good_passed.n
@@ -337,7 +337,7 @@ def _format_rarer(found: Assessment) -> str:
 
 def _list_steps_by_group(found: Assessment, given: RunInputs, again: Mapping[str, Value]) -> Iterator[NextStep]:
     """Yield the step to look at groups of answers, if there are any and nobody has."""
-    if found.worst and found.fields and not found.asked.by:
+    if found.worst and found.fields and not found.options.by:
         command = suggest("assess", given.rubric, given.answers, **again, labels=given.labels, by=found.fields[0])
         names = join_words([f"`{name}`" for name in found.fields[:4]], "or")
         yield NextStep(f"See whether the judge is as good in each group of answers, by {names}.", command)
@@ -369,8 +369,8 @@ def _judge_all(text: str, found: Assessment, given: RunInputs) -> NextStep:
     options = _repeat(found, given)
     if given.results:
         options["results"] = _name_new("judged", ".jsonl")
-    if found.asked.runs > _USUAL_SAMPLES:
-        options["samples"] = str(found.asked.runs)
+    if found.options.runs > _USUAL_SAMPLES:
+        options["samples"] = str(found.options.runs)
     options |= {"labels": given.labels, **given.endpoint}
     command = suggest("assess", given.rubric, given.answers, **options, model="MODEL")
     return _judge(text, given.again or command, given)

@@ -105,7 +105,7 @@ def _format_reasons(found: Assessment) -> str:
     if found.indistinct and set(found.reasons) <= _OF_DATA:
         return f"{_name_judge(found)} does not tell your answers apart"
     review, worst = found.review, found.worst
-    groups = dict.fromkeys(f"`{found.asked.by}` is `{group.group}`" for group in found.below)
+    groups = dict.fromkeys(f"`{found.options.by}` is `{group.group}`" for group in found.below)
     values = {
         "errors": counted(sum(evidence.severity is Severity.ERROR for evidence in list_evidence(found)), "error"),
         "judge": _name_judge(found),
@@ -115,7 +115,7 @@ def _format_reasons(found: Assessment) -> str:
         "faults": _count_faults(found),
         "answers": counted(review.answers, "answer"),
         "more": "",
-        "target": format_target(found.asked.target),
+        "target": format_target(found.options.target),
     }
     if worst:
         values = {**review.doubts.format_values(worst.shares.people), **values, "more": _format_needed(found)}
@@ -153,12 +153,12 @@ def _format_needed(found: Assessment) -> str:
     if worst.shares.open:
         return format_open(worst.shares, is_verdict=True)
     if found.lacks_outputs:
-        lacking = format_missing(worst.shares, found.asked.runs, is_verdict=True)
+        lacking = format_missing(worst.shares, found.options.runs, is_verdict=True)
         return f"{lacking}, so more labels would not settle it"
     if more is None:
-        words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
-        level = find_level(found.asked.look + 1, len(found.judges))
-        return format_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
+        words = {"judge": _name_judge(found), "when": f" at look {found.options.look + 1}"}
+        level = find_level(found.options.look + 1, len(found.judges))
+        return format_unsettled(worst.shares, found.options.target, level, are_questions=found.has_questions, **words)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
 
@@ -184,7 +184,7 @@ def format_shares(found: Assessment) -> Iterator[str]:
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
     people = "fail, not borderline ones"
-    if stops(Verdict.BORDERLINE, found.asked.line):
+    if stops(Verdict.BORDERLINE, found.options.line):
         people = "fail or call borderline"
     yield f"Bad are answers that people {people}; {_format_verdicts(found)}."
     several = len(found.judges) > 1
@@ -195,16 +195,16 @@ def format_shares(found: Assessment) -> Iterator[str]:
         yield _format_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
         yield _format_share(found, of_judge.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
-        less, checks = f"catches or passes fewer than {format_target(found.asked.target)}", int(1 / ERROR)
+        less, checks = f"catches or passes fewer than {format_target(found.options.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _format_group(found, group)
     ungrouped = ""
     if found.review.ratings:
-        ungrouped = format_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
+        ungrouped = format_ungrouped(found.review.ratings, found.worst.keys, found.options.by)
     if ungrouped:
         yield ungrouped
-    runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
+    runs = "one run" if found.options.runs == 1 else f"{found.options.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     seen = f"{list_names(found.review.people, 3)} {see} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {seen}."
@@ -215,10 +215,10 @@ def _format_share(found: Assessment, share: BoundedShare, judge: str, *, is_bad:
     if not share.n:
         none = f"No labelled answer is {kind}: people {people} none"
         return f"{none}, so nothing shows how {judge} treats {kind} answers."
-    bound = _format_bound(share, found.asked.target)
+    bound = _format_bound(share, found.options.target)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
-    target = format_target(found.asked.target)
+    target = format_target(found.options.target)
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
@@ -228,20 +228,20 @@ def _format_bound(share: BoundedShare, target: Fraction) -> str:
 
 def _format_group(found: Assessment, group: JudgeShares) -> str:
     bad, good = group.shares.bad_caught, group.shares.good_passed
-    head = f"{found.asked.by} `{group.group}`: "
+    head = f"{found.options.by} `{group.group}`: "
     if len(found.judges) > 1:
         head += f"`{group.judge}`: "
-    if group.shares.is_below(found.asked.target):
+    if group.shares.is_below(found.options.target):
         head += "not trusted here: "
     parts = []
     for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
         if share.n:
-            bound = _format_bound(share, found.asked.target)
+            bound = _format_bound(share, found.options.target)
             parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})")
         else:
             parts.append(f"none is {kind}")
     text = head + ", ".join(parts)
-    least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
+    least = find_least_units(found.options.target, find_level(found.options.look, len(found.groups)))
     if bad.n < least:
         text += f"; fewer than {least} bad ones never clear a group"
     return f"{text}."
@@ -249,7 +249,7 @@ def _format_group(found: Assessment, group: JudgeShares) -> str:
 
 def find_least_of(found: Assessment, look: int | None = None) -> int:
     """Return the fewest units of a class that can reach the target that is asked for, at this look or another one."""
-    return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
+    return find_least_units(found.options.target, find_level(look or found.options.look, max(len(found.judges), 1)))
 
 
 def _format_verdicts(found: Assessment) -> str:
@@ -288,8 +288,8 @@ def format_notes(found: Assessment, given: RunInputs) -> Iterator[str]:
             yield from _format_units(found, found.worst)
         yield from _format_chosen(found)
         yield from _format_inapplicable(found)
-    if found.asked.look > 1:
-        yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
+    if found.options.look > 1:
+        yield f"Look {found.options.look}: each bound may be wrong with a probability of {found.level:.2g}."
 
 
 def _format_inapplicable(found: Assessment) -> Iterator[str]:
@@ -359,7 +359,7 @@ def _format_doubt(doubted: DoubtedLabels) -> str:
 def _format_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
     """Yield that people agree on few of the answers that several labelled, if most have one label."""
     alike, single = people.double - len(people.split), people.labelled - people.double
-    is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
+    is_low = people.double >= LEAST_DOUBLE and alike < found.options.target * people.double
     if is_low and people.double < single and not find_void(found):
         shared = f"Of {people.double:,} answers that several people labelled, they agree on {alike:,}"
         yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
@@ -381,19 +381,19 @@ def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"{counted(invalid, 'labelled answer')} {format_missing_valid(found.asked.runs)}: they count as wrong."
+        yield f"{counted(invalid, 'labelled answer')} {format_missing_valid(found.options.runs)}: they count as wrong."
     if shares.partly:
-        what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
+        what = "counts as a wrong one" if found.options.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
     if found.ungrouped_outputs:
-        yield format_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
+        yield format_ungrouped_outputs(found.ungrouped_outputs, found.options.runs)
     if shares.open:
         answers = counted(shares.open, "labelled answer")
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if not find_void(found):
         yield from _format_empty(found)
     if shares.unasked:
-        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
+        lacking = "any output" if found.options.runs == 1 else f"the {found.options.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
@@ -549,11 +549,11 @@ def _format_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: 
         return format_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):
         left_out = criterion.inapplicable.judge if criterion.inapplicable else 0
-        return format_missing(shares, found.asked.runs, is_verdict=False, left_out=left_out)
+        return format_missing(shares, found.options.runs, is_verdict=False, left_out=left_out)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    following = found.asked.look + 1
+    following = found.options.look + 1
     level, when = find_level(following, max(len(found.judges), 1)), f" at look {following}"
     return format_unsettled(shares, TARGET, level, when=when, are_questions=found.has_questions)

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
@@ -70,19 +69,16 @@ class Untested:
 Outcomes = Iterator[JudgedStatement | Untested]
 
 
-@cache
 def share_of(tests: int) -> Fraction:
     """Return the probability of a false alarm that each of a rule's tests may have."""
     return Fraction(1, 20) / len(JUDGED_RULES) / tests
 
 
-@cache
 def level_of(tests: int) -> float:
     """Return `share_of` as a float."""
     return float(share_of(tests))
 
 
-@cache
 def level_of_criterion(criteria: int) -> float:
     """Return the probability with which each bound that can make one of so many criteria one to fix may be wrong.
 
@@ -92,7 +88,6 @@ def level_of_criterion(criteria: int) -> float:
     return float(Fraction(1, 20) / (3 * (criteria + 1)))
 
 
-@cache
 def count_in_a_row(share: Fraction, allowed: Fraction) -> int:
     """Return the fewest answers in a row that occur by chance with at most the allowed probability.
 
