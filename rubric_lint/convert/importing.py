@@ -161,19 +161,17 @@ def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubr
     """Lint the rubric of a table, and add it to those that can be written."""
     text, places = write_json(table.entries)
     source = Source(_NAME, text)
-    version = VERSION_3 if table.is_of_version_3 else CURRENT
+    version = VERSION_3 if isinstance(table.entries.value, dict) else CURRENT
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)
     examined = examine(source, settings, name_line=lambda number: places[number - 1].short)
-    is_faulty = False
     for finding in examined.result.findings:
-        is_faulty = is_faulty or finding.severity is Severity.ERROR
         place = places[source.position(finding.span.start).line - 1]
         yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
     if table.name in rubrics:
         message = f"a second table is called `{table.name}`; choose one with --rubric"
         yield _error(table.entries.place.full, message)
         return
-    if is_faulty:
+    if any(finding.severity is Severity.ERROR for finding in examined.result.findings):
         return
     for document, rubric in examined.rubrics:
         if rubric.schema.is_valid(document.value(rubric.path)):

@@ -36,10 +36,9 @@ from rubric_lint.source.path import Path
 
 
 class _CaseRubric(NamedTuple):
-    """A rubric of a case: its full name, its name within the case, the rubric, and its source."""
+    """A rubric of a case: its full name, the rubric, and its source, which has its name within the case."""
 
     name: str
-    label: str
     rubric: Rubric
     source: ExportSource
 
@@ -93,7 +92,7 @@ def group_cases(context: ExportContext) -> Iterator[_ExportCase]:
     for name, rubric in context.rubrics.items():
         source = context.source(name)
         key = source.place if source.place in cases else source.case or name
-        groups.setdefault(key, []).append(_CaseRubric(name, source.label, rubric, source))
+        groups.setdefault(key, []).append(_CaseRubric(name, rubric, source))
     for key, rubrics in groups.items():
         converted = cases.get(key)
         if converted:
@@ -174,7 +173,7 @@ def _write_case(context: ExportContext, case: _ExportCase, written: Mapping[str,
     yield from ((name, value) for name, value in case.converted.fields.items() if name != "id")
     extras = {member.name: context.extras(member.name) for member in case.rubrics}
     plain = [member for member in case.rubrics if not extras[member.name]]
-    own = next((member for member in plain if len(case.rubrics) == 1 or not member.label), None)
+    own = next((member for member in plain if len(case.rubrics) == 1 or not member.source.label), None)
     if own:
         yield "rubrics", written[own.name]
     evaluators = []
@@ -182,7 +181,7 @@ def _write_case(context: ExportContext, case: _ExportCase, written: Mapping[str,
         if not isinstance(content, _CaseRubric):
             evaluators.append(content)
         elif content is not own:
-            named = {"name": content.label} if content.label else {}
+            named = {"name": content.source.label} if content.source.label else {}
             evaluators.append({**named, **extras[content.name], "rubrics": written[content.name]})
     if evaluators:
         yield "evaluators", evaluators
@@ -266,8 +265,8 @@ class _AgentV:
         rubric = member.rubric
         _report_open_gates(context, member)
         extras = context.extras(member.name)
-        if member.label and self.label not in extras:
-            extras = {self.label: member.label, **extras}
+        if member.source.label and self.label not in extras:
+            extras = {self.label: member.source.label, **extras}
         criteria = []
         for criterion in rubric.criteria:
             own = context.extras(member.name, rubric.place(criterion.path))
@@ -428,7 +427,7 @@ def _write_assertion(context: ExportContext, case: _ExportCase, member: _CaseRub
     `file://`.
     """
     rubric = member.rubric
-    label = {"metric": escape(member.label)} if member.label else {}
+    label = {"metric": escape(member.source.label)} if member.source.label else {}
     extras = context.extras(member.name)
     written = extras if member.source.is_template else escape(extras)
     extras = {**label, **member.weight_beside(case, extras), **written}

@@ -40,18 +40,19 @@ class FormatField(NamedTuple):
     """A field of a rubric, or beside it, with its place and what its schema says.
 
     `is_shown`: the judge sees it. `carried` has the targets that write it, with the target's name for it if they copy
-    the value; None if all of them do. With `is_implied`, every other target says the same in its own way.
+    the value, else an empty one; None if all of them do. With `is_implied`, every other target says the same in its
+    own way.
     """
 
     path: Path
     value: Any
     is_shown: bool
-    carried: Mapping[str, str] | frozenset[str] | None
+    carried: Mapping[str, str] | None
     is_implied: bool = False
 
     def name_in(self, target: str) -> str:
         """Return the name of the field in a target that copies its value, else an empty string."""
-        return self.carried.get(target, "") if isinstance(self.carried, Mapping) else ""
+        return (self.carried or {}).get(target, "")
 
 
 def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
@@ -67,7 +68,7 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
             if found.path == ("$schema",):  # says which format it is, and what is written says it again
                 continue
             if view and is_text and found.value not in {view.name, view.task} and not view.reads(found.path):
-                yield found._replace(is_shown=False, carried=frozenset())  # as of parts that only hold others
+                yield found._replace(is_shown=False, carried={})  # as of parts that only hold others
             else:
                 yield found
     yield from find_beside(document, rubric)
@@ -97,11 +98,9 @@ def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
     own = schema.get("x-reads-as", schema.get("x-replaced-by"))
     source = schema_for().entry_fields[own] if own else schema
     carried = source.get("x-carried-by", ())
-    targets: Mapping[str, str] | frozenset[str] | None = None  # all of them, as a text says
-    if isinstance(carried, Mapping):
-        targets = carried
-    elif not isinstance(carried, str):
-        targets = frozenset(carried)
+    targets: Mapping[str, str] | None = None  # all of them, as a text says
+    if not isinstance(carried, str):
+        targets = carried if isinstance(carried, Mapping) else dict.fromkeys(carried, "")
     is_implied = value in source.get("x-implied", ())
     return FormatField(path, value, bool(source.get("x-told-to-judge")), targets, is_implied)
 

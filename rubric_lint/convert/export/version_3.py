@@ -58,7 +58,7 @@ def is_written_in_version_3(rubric: Rubric) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _CriterionWriter:
-    """A criterion in the words of version 3: `data` without scale, levels and gate, which depend on those around it.
+    """A criterion that is to be written; its scale, levels and gate depend on those around it.
 
     `ends` are those of its scale, None for one that is met or not and for bands. `levels` are its described levels:
     number, name and text.
@@ -66,7 +66,6 @@ class _CriterionWriter:
     """
 
     criterion: Criterion
-    data: Data
     ends: Ends | None
     levels: tuple[tuple[int, str | None, str], ...] = ()
     is_open: bool = True
@@ -75,13 +74,8 @@ class _CriterionWriter:
     @classmethod
     def read(cls, criterion: Criterion) -> "_CriterionWriter":
         """Read a criterion that is scored."""
-        data: Data = {"id": criterion.id}
-        if criterion.outcome is not None:
-            data["expected_outcome"] = criterion.outcome
-        if criterion.weight is not None and criterion.weight != ONE:
-            data["weight"] = as_number(criterion.weight)
         if not criterion.levels:
-            return cls(criterion, data, None)
+            return cls(criterion, None)
         levels = [level for level in sort_levels(criterion) if level.number is not None]
         numbers = [level.number for level in levels if level.number is not None]
         lowest, highest = numbers[0], numbers[-1]
@@ -94,7 +88,7 @@ class _CriterionWriter:
                 described.append((number, None, level.name))
         is_open = numbers == list(range(min(ends), max(ends) + 1))
         is_ladder = ends == (lowest, highest) and len(described) == len(levels)
-        return cls(criterion, data, ends, tuple(described), is_open, is_ladder)
+        return cls(criterion, ends, tuple(described), is_open, is_ladder)
 
     @property
     def is_own_scale(self) -> bool:
@@ -129,21 +123,27 @@ class _CriterionWriter:
 
     def write(self, number: int, scale: Ends | None, *, has_ladder: bool) -> Data | str:
         """Return the entry with this number below a node that has a scale, or one ladder for all."""
-        data = dict(self.data)
-        is_stated = scale is not None or self.criterion.is_negated or self.is_own_scale
+        criterion = self.criterion
+        answers: Data = {}
+        if criterion.scale:
+            answers["score_ranges"] = write_ranges(criterion, criterion.scale)
+        elif not has_ladder:
+            answers = self.written_levels
+        data: Data = {"id": criterion.id}
+        if criterion.outcome is not None:
+            data["expected_outcome"] = criterion.outcome
+        elif not answers:
+            data["expected_outcome"] = criterion.id  # which is all that a judge reads of it
+        if criterion.weight is not None and criterion.weight != ONE:
+            data["weight"] = as_number(criterion.weight)
+        is_stated = scale is not None or criterion.is_negated or self.is_own_scale
         own = self._own_ends
         if is_stated and own != scale and not has_ladder:
             data["scale"] = list(own)
-        if self.criterion.scale:
-            data["score_ranges"] = write_ranges(self.criterion, self.criterion.scale)
-        elif not has_ladder:
-            data |= self.written_levels
-        if data.keys().isdisjoint({"expected_outcome", "levels", "score_ranges"}):
-            data["expected_outcome"] = self.criterion.id  # which is all that a judge reads of it
-        data |= self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in data)
-        ordered = {field: data[field] for field in _ORDER if field in data}
-        is_plain = ordered.keys() == {"id", "expected_outcome"} and self.criterion.id == f"rubric-{number}"
-        return ordered["expected_outcome"] if is_plain else ordered
+        data |= self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in answers)
+        data |= answers
+        is_plain = data.keys() == {"id", "expected_outcome"} and criterion.id == f"rubric-{number}"
+        return data["expected_outcome"] if is_plain else data
 
     def _write_gate(self, *, has_scale: bool, has_levels: bool) -> Data:
         """Return the field of the gate; none if nothing can miss it."""
@@ -155,18 +155,6 @@ class _CriterionWriter:
         if self.criterion.scale or not has_scale:
             return {"required_min_score": gate}
         return {"required_min_score": 0 if self.criterion.is_negated else 1}
-
-
-_ORDER = (
-    "id",
-    "expected_outcome",
-    "weight",
-    "scale",
-    "required_min_score",
-    "required_min_level",
-    "score_ranges",
-    "levels",
-)
 
 
 def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> tuple[Data, list[tuple[Path, str]]]:
@@ -211,7 +199,7 @@ def _has_ladder(writers: Sequence[_CriterionWriter]) -> bool:
     """Return whether several criteria have the same levels, so that these are written once for all."""
     ladders = {(writer.ends, writer.levels) for writer in writers}
     is_shared = len(writers) > 1 and len(ladders) == 1 and bool(writers[0].levels)
-    return is_shared and all("expected_outcome" in writer.data for writer in writers)
+    return is_shared and all(writer.criterion.outcome is not None for writer in writers)
 
 
 def _find_shared(writers: Sequence[_CriterionWriter], *, has_mark: bool) -> Ends | None:

@@ -36,6 +36,7 @@ _JUDGES = {
     _CLOSED: JudgeQuestion("yes or no", 0),
     _FACTS: JudgeQuestion("how the facts of two texts agree", 0),
 }
+_OF_TEXTS = {"value": "expected_outcome", "weight": "weight"}
 _NEVER_NEGATED = frozenset({_FACTS, _CLOSED})
 """The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
 _NOT = "not-"
@@ -150,16 +151,11 @@ def _read_entry(
     draft: ViewBuilder, own: int, place: Path, assertion: dict[str, Any], asked: JudgeQuestion
 ) -> dict[str, Any]:
     """Return the criterion of an assertion with a text; `own` is its index in the data."""
-    draft.put((own,), place)
-    for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
-        if field in assertion:
-            draft.put((own, name), (*place, field))
+    entry = draft.rename(assertion, _OF_TEXTS, (own,), place)
     value = assertion.get("value")
-    entry = {"expected_outcome": None if isinstance(value, list | dict) else value, ASKED: asked}
+    entry |= {"expected_outcome": None if isinstance(value, list | dict) else value, ASKED: asked}
     if value and isinstance(value, str) and asked.words == _JUDGES[_FACTS].words:
         entry["expected_outcome"] = f"Agrees with these facts: {value}"
-    if "weight" in assertion:
-        entry["weight"] = assertion["weight"]
     return entry
 
 

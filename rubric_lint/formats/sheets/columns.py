@@ -174,10 +174,14 @@ class HeaderReader:
                 self.steps[column] = step
             elif meanings:
                 several[column] = meanings
-        # Words with one meaning come first, and those of our own before others.
+        # Each column gets the first of its meanings that no other has: words with one come first, then ours.
         is_other = {column: fold(self.header.cell(column).text) not in WORDS for column in several}
         for column in sorted(several, key=lambda column: (len(several[column]), is_other[column])):
-            self._set_field(several[column], column)
+            free = next((field for field in several[column] if field not in self.fields), None)
+            if free is None:
+                self.unknown.append(column)
+            else:
+                self.fields[free] = column
 
     def _find_meaning(self, column: int, word: str) -> tuple[list[str], ScaleStep | None]:
         """Return the fields that a column may hold, or the step that it is; raise TableError if --map names neither."""
@@ -218,14 +222,6 @@ class HeaderReader:
 
     def _note(self, column: int, message: str) -> None:
         self.notes.append(TableNote(self.header.cell(column).place, message))
-
-    def _set_field(self, meanings: Sequence[str], column: int) -> None:
-        """Give a column the first of its meanings that no other column has."""
-        free = next((field for field in meanings if field not in self.fields), None)
-        if free is None:
-            self.unknown.append(column)
-        else:
-            self.fields[free] = column
 
     # Cells
 

@@ -106,11 +106,6 @@ class TableRubric(NamedTuple):
     texts: Mapping[str, str] = {}
     rows: int = 0
 
-    @property
-    def is_of_version_3(self) -> bool:
-        """Whether only version 3 says what the table does."""
-        return isinstance(self.entries.value, dict)
-
 
 class ScaleRow(NamedTuple):
     """A band or a level as a table has it: its scores with their place, its name and its outcome."""
