@@ -32,7 +32,8 @@ from rubric_lint.formats.home_made.format_table import FormatTable, find_contrad
 from rubric_lint.formats.home_made.reading import read_by_tables
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.understand import Hints
-from rubric_lint.formats.search.describable import can_describe, find_describable
+from rubric_lint.formats.search.adoptable import find_describable
+from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.opening import STDIN

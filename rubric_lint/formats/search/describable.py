@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import TITLE, Candidate, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind, choose_likely
 from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, read_columns
 from rubric_lint.formats.home_made.format_table import YES_NO, Names, first_steps
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_container
@@ -18,7 +18,6 @@ from rubric_lint.formats.home_made.surroundings import find_surroundings
 from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, generalize, join_paths
 from rubric_lint.formats.home_made.understand import Hints, understand_all
 from rubric_lint.formats.home_made.vocabulary import SETS
-from rubric_lint.formats.search.locate import search
 from rubric_lint.model.criterion import ASKED, USUAL_THRESHOLDS, Criterion
 from rubric_lint.model.rubric import build_rubric
 from rubric_lint.model.schema import schema_of
@@ -36,32 +35,11 @@ _FIELDS = {"id": Role.ID, "expected_outcome": Role.TEXT, "weight": Role.WEIGHT, 
 _OF_TABLES = frozenset({*_FIELDS, ASKED})
 
 
-def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
-    """Return the candidates that a table can describe, in documents of which the user says that they hold criteria.
+def choose_criteria(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that a table can describe, if the user says that documents hold criteria.
 
-    Rubrics of other systems are described as their system reads them. Of the rest, what looks like criteria comes
-    before anything else; cases with what is expected of them are none.
+    What looks like criteria comes before anything else; cases with what is expected of them are none.
     """
-    scale = hints.scale or YES_NO
-    found: list[Candidate] = []
-    others: list[Document] = []
-    alike: dict[tuple[str, int, Any], list[View]] = {}
-    for document in documents:
-        views = [location.view for location in search(document).rubrics if location.view]
-        are_known = all(view.dialect.title != TITLE and describe([view], scale) for view in views)
-        if views and are_known:
-            for view in views:
-                alike.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
-        else:
-            others.append(document)
-    for views in alike.values():
-        together = describe(views, scale, is_open=True)
-        candidates = [together] if together else [describe([view], scale) for view in views]
-        found += [candidate for candidate in candidates if candidate]
-    return found + understand_all(others, hints, _choose) if others else found
-
-
-def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
     found = [candidate for candidate in candidates if not (candidate.is_apart or _asks_only(candidate))]
     with_text = [candidate for candidate in found if candidate.columns.has_text]
     sure = [candidate for candidate in with_text if candidate.is_rubric or candidate.is_near]
@@ -95,7 +73,7 @@ def can_adopt(document: Document, path: Path) -> bool:
 @lru_cache(maxsize=1)  # the near misses of a file are asked about one after the other
 def _find_adoptable(document: Document) -> frozenset[Path]:
     """Return the places of criteria that a table can describe, and those above them."""
-    found = understand_all([document], Hints(asks=True), _choose)
+    found = understand_all([document], Hints(asks=True), choose_criteria)
     adoptable: set[Path] = set()
     for candidate in found:
         for place in candidate.paths if candidate.columns.has_text else []:
