@@ -205,7 +205,7 @@ def _judge_faults(assertion, name):
     yield from (f"{name}: unsupported field {key}" for key in REFUSED_BY_JUDGES if key in assertion)
     value = assertion.get("value")
     entries = [assertion, *(value if isinstance(value, list) else [value])]
-    if kind == "agent-rubric" and any("score_ranges" in each for each in entries if isinstance(each, dict)):
+    if kind == "agent-rubric" and any("score_ranges" in item for item in entries if isinstance(item, dict)):
         yield f"{name}: an agent sees no bands"
     # yaml-parser.ts renders the prompt of a test before the judge's own names are known, and none of a suite.
     if name != "suite" and "{{" in re.sub(

@@ -52,9 +52,9 @@ class Response(NamedTuple):
 _SCORES = re.compile(r"^.*: \d+ outputs?: .*\n(invalid: .*\nTo ask again: .*\n)?Next: .*\n", re.MULTILINE)
 
 
-def without_scores(told):
+def without_scores(said):
     """What a run says, without the scores and the next command that it ends with."""
-    return _SCORES.sub("", told)
+    return _SCORES.sub("", said)
 
 
 def completion(content, *, finish_reason="stop", **message):

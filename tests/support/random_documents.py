@@ -29,11 +29,27 @@ class Dice(Random):
     """Chance that is the same for the same seed."""
 
 
-class DocumentWriter:
+class Chances:
+    """Somebody who writes by chance."""
+
+    def __init__(self, random):
+        self.random = random
+
+    def chance(self, rate=0.5):
+        return self.random.random() < rate
+
+    def one_of(self, *choices):
+        return self.random.choice(choices)
+
+    def maybe(self, rate, fields):
+        return fields if self.chance(rate) else {}
+
+
+class DocumentWriter(Chances):
     """Writes a random document; `comments` are those that it has."""
 
     def __init__(self, random, *, with_anchors=False):
-        self.random = random
+        super().__init__(random)
         self.comments = 0
         self.with_anchors = with_anchors
         self.anchors = []
@@ -41,9 +57,6 @@ class DocumentWriter:
         self.item_indent = random.choice((2, 2, 0, 4))
         self.comment_rate = random.choice((0, 0.1, 0.3))
         self.gap_rate = random.choice((0, 0, 0.3, 1))
-
-    def chance(self, rate):
-        return self.random.random() < rate
 
     def comment(self):
         self.comments += 1

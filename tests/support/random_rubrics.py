@@ -32,7 +32,7 @@ def bands(draw, *, gaps=False):
     ranges = list(zip([0, *cuts], [cut - 1 for cut in cuts] + [10], strict=True))
     if gaps and len(ranges) > 2:
         ranges.pop(1)
-    found = [{"score_range": list(each), "expected_outcome": draw(texts)} for each in ranges]
+    found = [{"score_range": list(item), "expected_outcome": draw(texts)} for item in ranges]
     return draw(st.permutations(found))
 
 
