@@ -165,7 +165,8 @@ def _variable_faults(given, name):
 def _texts(value):
     if isinstance(value, str):
         yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    children = value.values() if isinstance(value, dict) else value
+    for inner in children if isinstance(value, dict | list) else ():
         yield from _texts(inner)
 
 
@@ -219,8 +220,8 @@ def _judge_faults(assertion, name):
 
 def _value_faults(value, name):
     # loaders/grader-parser.ts 2379-2478: which values hold criteria, and what makes the loader skip the test.
-    entries = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
-    for entry in entries:
+    entries = [value] if isinstance(value, dict) else value
+    for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, str):
             continue
         if not isinstance(entry, dict) or not (entry.keys() & {"outcome", "criteria", "score_ranges"}):

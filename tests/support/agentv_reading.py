@@ -108,12 +108,15 @@ def _read_entry(entry: Any, place: int, how: Release) -> Iterator[AgentVCriterio
         identity, weight = entry.get("id"), entry.get("weight")
         outcome = entry.get("outcome", entry.get("criteria"))
         bands = tuple(_read_bands(entry["score_ranges"])) if "score_ranges" in entry else ()
+        gate = _read_gate(entry, how)
+        if not bands:
+            gate = None if entry.get("required") is False else HIGHEST
         if bands or isinstance(outcome, str):
             yield AgentVCriterion(
                 identity if isinstance(identity, str) else f"rubric-{place}",
                 outcome if isinstance(outcome, str) else None,
                 float(weight) if isinstance(weight, int | float) and not isinstance(weight, bool) else 1.0,
-                _read_gate(entry, how) if bands else (None if entry.get("required") is False else HIGHEST),
+                gate,
                 bands,
             )
 

@@ -193,9 +193,11 @@ def score(rubric: Any, output: Mapping[str, Any]) -> Scored:
     passes = measure.mark(whole.get("pass_threshold", "0.8"))
     usual = None if "pass_threshold" in whole else "0.6"
     borderline = whole.get("borderline_threshold", usual)
-    is_near = borderline is not None and result.score >= measure.mark(borderline)
-    result.verdict = "pass" if result.score >= passes else "borderline" if is_near else "fail"
-    result.verdict = "fail" if result.is_gate_missed else result.verdict
+    result.verdict = "fail"
+    if not result.is_gate_missed and result.score >= passes:
+        result.verdict = "pass"
+    elif not result.is_gate_missed and borderline is not None and result.score >= measure.mark(borderline):
+        result.verdict = "borderline"
     reached = [(measure.mark(mark), name) for name, mark in whole.get("grades", {}).items()]
     result.grade = max(((mark, name) for mark, name in reached if mark <= result.score), default=(None, None))[1]
     if measure.ends:

@@ -550,8 +550,8 @@ def promptfoo_list(draw: Any) -> Case:
     item: dict[str, Any] = {"type": "not-g-eval" if is_turned else "g-eval", "value": listed}
     item |= {} if threshold is None else {"threshold": threshold}
     config = {"providers": ["x"], "tests": [{"vars": {"q": "x"}, "assert": [item]}]}
-    score = None if is_turned else share(0.7 if threshold is None else threshold)
-    return Case("promptfooconfig.json", json.dumps(config), [2] * len(listed), score)
+    score = share(0.7 if threshold is None else threshold)
+    return Case("promptfooconfig.json", json.dumps(config), [2] * len(listed), None if is_turned else score)
 
 
 @st.composite
