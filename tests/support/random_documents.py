@@ -125,13 +125,10 @@ class DocumentWriter(Chances):
                 return [f"{pad}-{self.rest()}", *make(column + 2, depth - 1)]
             gap = self.random.choice((1, 1, 1, 3))
             inner = make(column + 1 + gap, depth - 1)
-            while inner[0].lstrip()[:1] in ("#", ""):
-                if inner[0].strip():
-                    lines = [pad + inner[0].lstrip()]
-                    inner = inner[1:]
-                    return [*lines, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
-                inner = inner[1:]
-            return [f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
+            note = []
+            if inner[0].lstrip().startswith("#"):
+                note, inner = [pad + inner[0].lstrip()], inner[1:]
+            return [*note, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
         if kind == "flow" and depth:
             return self.with_rest(f"{pad}- {self.flow(column, depth - 1)}")
         return self.scalar(f"{pad}-", column)
