@@ -26,6 +26,9 @@ from hypothesis.internal.conjecture import providers
 from rubric_lint.cli.output import AGENTS
 from rubric_lint.lint.run.cache import JUDGED
 
+pytest.register_assert_rewrite("saying")
+import saying  # noqa: E402  (its asserts are to show what differs)
+
 # A property has time. Its cases are the same every time; `make test-thorough` has more of them, and the profile `fresh`
 # looks for others. How many they are is said here only.
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=10)
@@ -98,8 +101,6 @@ def pytest_collection_modifyitems(config, items):
 
 def may_say(item, words):
     """Return whether the page or the snapshot of a test has these words so far; a whole file of `snapshots/` may."""
-    import saying  # noqa: PLC0415  (its asserts are to show what differs)
-
     if "said" in item.fixturenames:
         return saying.has(item.path.stem.removeprefix("test_"), item.name, words)
     page = item.callspec.params.get("page") if hasattr(item, "callspec") else None
@@ -108,8 +109,6 @@ def may_say(item, words):
 
 def forget_parts(items):
     """Delete what tests said that are gone, from the files of those that are there."""
-    import saying  # noqa: PLC0415  (its asserts are to show what differs)
-
     tests = {}
     for item in items:
         tests.setdefault(item.path.stem.removeprefix("test_"), []).append(item.name)
@@ -165,19 +164,12 @@ def renews(request):
 @pytest.fixture
 def snapshot(renews):
     """Compares a text with a file of `snapshots/`, or writes the file."""
-    import saying  # noqa: PLC0415  (its asserts are to show what differs)
-
     return partial(saying.check_file, renews)
-
-
-pytest.register_assert_rewrite("saying")
 
 
 @pytest.fixture
 def said(request, tmp_path, renews):
     """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
-    import saying  # noqa: PLC0415  (its asserts are to show what differs)
-
     count = itertools.count(1)
 
     def check(*texts):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import commands
@@ -23,9 +24,7 @@ mixing = "off"
 """
 
 
-def call(*args):
-    done = commands.run("rubric-lint", *args)
-    return done.stdout, done.stderr, done.returncode
+call = partial(commands.call, "rubric-lint")
 
 
 @pytest.fixture(autouse=True)

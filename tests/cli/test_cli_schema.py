@@ -1,4 +1,5 @@
 import json
+from functools import partial
 from pathlib import Path
 
 import commands
@@ -6,11 +7,7 @@ import pytest
 
 from rubric_lint.model.schema_files import FORMS, catalogue, schemas_root
 
-
-def call(*args):
-    """What `rubric-lint schema` prints and returns."""
-    done = commands.run("rubric-lint", "schema", *args)
-    return done.stdout, done.stderr, done.returncode
+call = partial(commands.call, "rubric-lint", "schema")
 
 
 def test_the_list_names_every_schema():

@@ -72,8 +72,7 @@ def start(*args, **streams):
 
 def call(*args, stdin=""):
     """What a call prints on standard output and standard error, and its exit code."""
-    done = commands.run("rubric-score", *args, stdin=stdin, env=environment(COLUMNS="80"))
-    return done.stdout, done.stderr, done.returncode
+    return commands.call("rubric-score", *args, stdin=stdin, env=environment(COLUMNS="80"))
 
 
 def call_on_terminal(*args, **streams):

@@ -410,7 +410,7 @@ RESTATED = TABLES["RESTATED"]
 
 def ask_score(ask, ask_readers, dialect, case, ranks):
     """The score of the original, and whether the answer passes."""
-    question, told = RESTATED[dialect], case.told(ranks)
+    question, told = RESTATED[dialect], case.replies(ranks)
     if dialect == "verifiers":
         return [ask(question, case.text, told, case.name), None]
     if dialect == "harbor":

@@ -2,6 +2,7 @@
 
 import commands
 import pytest
+from called import call
 from cases import read_cases
 
 TABLES = read_cases(__file__)
@@ -46,17 +47,11 @@ def folder(tmp_path_factory):
         (made / name).write_text(text, "utf-8")
     commands.commit_all(made)
     (made / "new.yaml").write_text(OLD, "utf-8")
-    call("rubric-lint known --baseline known.json --write-baseline", made)
+    call("rubric-lint known --baseline known.json --write-baseline", cwd=made)
     return made
-
-
-def call(line, folder):
-    """What a command line prints on both streams, and its exit code."""
-    done = commands.run(*line.split(), cwd=folder)
-    return done.stdout, done.stderr, done.returncode
 
 
 @pytest.mark.parametrize("line", COMMANDS.splitlines())
 def test_a_summary_is_true_and_plain(folder, line, said):
-    out, errors, code = call(f"rubric-{line}", folder)
+    out, errors, code = call(f"rubric-{line}", cwd=folder)
     said(out, f"--- exit code {code}", errors)

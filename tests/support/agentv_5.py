@@ -165,7 +165,8 @@ def _variable_faults(given, name):
 def _texts(value):
     if isinstance(value, str):
         yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    children = value.values() if isinstance(value, dict) else value
+    for inner in children if isinstance(value, dict | list) else ():
         yield from _texts(inner)
 
 
@@ -205,7 +206,7 @@ def _judge_faults(assertion, name):
     yield from (f"{name}: unsupported field {key}" for key in REFUSED_BY_JUDGES if key in assertion)
     value = assertion.get("value")
     entries = [assertion, *(value if isinstance(value, list) else [value])]
-    if kind == "agent-rubric" and any("score_ranges" in each for each in entries if isinstance(each, dict)):
+    if kind == "agent-rubric" and any("score_ranges" in item for item in entries if isinstance(item, dict)):
         yield f"{name}: an agent sees no bands"
     # yaml-parser.ts renders the prompt of a test before the judge's own names are known, and none of a suite.
     if name != "suite" and "{{" in re.sub(
@@ -219,8 +220,8 @@ def _judge_faults(assertion, name):
 
 def _value_faults(value, name):
     # loaders/grader-parser.ts 2379-2478: which values hold criteria, and what makes the loader skip the test.
-    entries = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
-    for entry in entries:
+    entries = [value] if isinstance(value, dict) else value
+    for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, str):
             continue
         if not isinstance(entry, dict) or not (entry.keys() & {"outcome", "criteria", "score_ranges"}):

@@ -30,7 +30,7 @@ def read_suite(suite: Any, release: str) -> Iterator[Rubric]:
             texts = [grader for grader in graders if isinstance(grader, str)]
             if texts:
                 read = (AgentVCriterion(f"criterion-{place}", text, 1.0, None) for place, text in enumerate(texts, 1))
-                yield tuple(_render(each, how) for each in read)
+                yield tuple(_render(item, how) for item in read)
 
 
 def _find_parts(suite: Any, how: Release) -> Iterator[tuple[dict[str, Any], str]]:
@@ -87,7 +87,7 @@ def _skip_strings(entries: list[Any]) -> list[Any]:
 
 def _read_list(entries: list[Any], how: Release) -> Rubric:
     found = tuple(read for place, entry in enumerate(entries, 1) for read in _read_entry(entry, place, how))
-    return tuple(_render(each, how) for each in found)
+    return tuple(_render(item, how) for item in found)
 
 
 def _render(read: AgentVCriterion, how: Release) -> AgentVCriterion:
@@ -108,12 +108,15 @@ def _read_entry(entry: Any, place: int, how: Release) -> Iterator[AgentVCriterio
         identity, weight = entry.get("id"), entry.get("weight")
         outcome = entry.get("outcome", entry.get("criteria"))
         bands = tuple(_read_bands(entry["score_ranges"])) if "score_ranges" in entry else ()
+        gate = _read_gate(entry, how)
+        if not bands:
+            gate = None if entry.get("required") is False else HIGHEST
         if bands or isinstance(outcome, str):
             yield AgentVCriterion(
                 identity if isinstance(identity, str) else f"rubric-{place}",
                 outcome if isinstance(outcome, str) else None,
                 float(weight) if isinstance(weight, int | float) and not isinstance(weight, bool) else 1.0,
-                _read_gate(entry, how) if bands else (None if entry.get("required") is False else HIGHEST),
+                gate,
                 bands,
             )
 

@@ -41,7 +41,7 @@ class Asking:
         found = await self._ask(
             self.client.text_document_document_highlight_async, types.DocumentHighlightParams(**self.where)
         )
-        return [(each.range.start.line, each.range.start.character, each.kind.name) for each in found or ()]
+        return [(item.range.start.line, item.range.start.character, item.kind.name) for item in found or ()]
 
     async def prepare(self):
         return await self._ask(self.client.text_document_prepare_rename_async, types.PrepareRenameParams(**self.where))
@@ -59,8 +59,8 @@ class Asking:
 
 def show(locations):
     return [
-        (Path(to_fs_path(each.uri)).name, each.range.start.line + 1, each.range.start.character + 1)
-        for each in locations or ()
+        (Path(to_fs_path(item.uri)).name, item.range.start.line + 1, item.range.start.character + 1)
+        for item in locations or ()
     ]
 
 

@@ -27,5 +27,4 @@ PATHS = dict(pair for name, command in PROGRAMS.items() for pair in walk(command
 
 def call(line, **more):
     """What a command line prints on both streams, and its exit code."""
-    done = commands.run(*shlex.split(line), **more)
-    return done.stdout, done.stderr, done.returncode
+    return commands.call(*shlex.split(line), **more)

@@ -14,5 +14,5 @@ def read_cases(file):
 def as_tuples(value):
     """Return a table with tuples in place of its lists, which a file cannot tell apart."""
     if isinstance(value, dict):
-        return {key: as_tuples(each) for key, each in value.items()}
+        return {key: as_tuples(item) for key, item in value.items()}
     return tuple(map(as_tuples, value)) if isinstance(value, list) else value

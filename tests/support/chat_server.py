@@ -52,26 +52,16 @@ class Response(NamedTuple):
 _SCORES = re.compile(r"^.*: \d+ outputs?: .*\n(invalid: .*\nTo ask again: .*\n)?Next: .*\n", re.MULTILINE)
 
 
-def without_scores(told):
+def without_scores(said):
     """What a run says, without the scores and the next command that it ends with."""
-    return _SCORES.sub("", told)
+    return _SCORES.sub("", said)
 
 
 def completion(content, *, finish_reason="stop", **message):
-    body = {
-        "id": "c1",
-        "object": "chat.completion",
-        "created": 1,
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": finish_reason,
-                "message": {"role": "assistant", "content": content, **message},
-            }
-        ],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-    }
-    return Response(body)
+    message = {"role": "assistant", "content": content, **message}
+    choice = {"index": 0, "finish_reason": finish_reason, "message": message}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    return Response({"id": "c1", "object": "chat.completion", "created": 1, "choices": [choice], "usage": usage})
 
 
 class ChatServer:

@@ -54,6 +54,12 @@ def run(program, *args, stdin="", cwd=None, env=None):
     return _finish(given, code, *printed)
 
 
+def call(program, *args, **more):
+    """What a program prints on standard output and standard error, and its exit code; `more` is for `run`."""
+    done = run(program, *args, **more)
+    return done.stdout, done.stderr, done.returncode
+
+
 def _finish(args, code, out, err):
     return subprocess.CompletedProcess(
         [*map(str, args)], code, *(text.decode("utf-8", "surrogateescape") for text in (out, err))

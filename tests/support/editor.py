@@ -61,7 +61,7 @@ class Editor:
         wanted = [version]
 
         def latest():
-            return next((each for each in reversed(self.published) if (each.uri, each.version) == (uri, *wanted)), None)
+            return next((item for item in reversed(self.published) if (item.uri, item.version) == (uri, *wanted)), None)
 
         async with self._news:
             await asyncio.wait_for(self._news.wait_for(latest), TIMEOUT)
@@ -72,7 +72,7 @@ class Editor:
         before = len(self.published)
 
         def newer():
-            return next((each for each in self.published[before:] if each.uri == uri), None)
+            return next((item for item in self.published[before:] if item.uri == uri), None)
 
         async with self._news:
             await asyncio.wait_for(self._news.wait_for(newer), TIMEOUT)
@@ -98,7 +98,7 @@ class Editor:
 
     async def found(self, uri, version=1):
         """The codes and lines of a version's diagnostics."""
-        return [(each.code, each.range.start.line) for each in await self.diagnostics(uri, version)]
+        return [(item.code, item.range.start.line) for item in await self.diagnostics(uri, version)]
 
     async def actions(self, uri, start=(0, 0), end=(10_000, 0), only=None):
         place = types.Range(types.Position(*start), types.Position(*end))
@@ -128,7 +128,7 @@ class Editor:
 
     @property
     def logged(self):
-        return [each.message for each in self.client.log_messages]
+        return [item.message for item in self.client.log_messages]
 
     async def end(self):
         """Shut the server down in order; its exit code."""

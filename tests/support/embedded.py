@@ -87,7 +87,7 @@ class Client:
     async def diagnostics(self, uri):
         """The next diagnostics of a document."""
         published = "textDocument/publishDiagnostics"
-        message = await self.expect(lambda each: each.get("method") == published and each["params"]["uri"] == uri)
+        message = await self.expect(lambda item: item.get("method") == published and item["params"]["uri"] == uri)
         return message["params"]["diagnostics"]
 
     async def expect(self, is_wanted):
@@ -103,11 +103,11 @@ class Client:
 
     @property
     def logged(self):
-        return [each["params"]["message"] for each in self.messages if each.get("method") == "window/logMessage"]
+        return [item["params"]["message"] for item in self.messages if item.get("method") == "window/logMessage"]
 
     @property
     def told(self):
-        return [each["params"]["message"] for each in self.messages if each.get("method") == "window/showMessage"]
+        return [item["params"]["message"] for item in self.messages if item.get("method") == "window/showMessage"]
 
 
 class StdioServer(Client):

@@ -32,7 +32,7 @@ def load_text(text, name="r.rubric.json", settings=ISOLATED):
 
 def write(target, *rubrics):
     """The export of one rubric by the name `r`, or of several by numbered ones."""
-    named = {"r": rubrics[0]} if len(rubrics) == 1 else {f"r{number}": each for number, each in enumerate(rubrics, 1)}
+    named = {"r": rubrics[0]} if len(rubrics) == 1 else {f"r{number}": item for number, item in enumerate(rubrics, 1)}
     return load_target(target).write(named)
 
 

@@ -28,8 +28,8 @@ OUTCOMES = (
 def bands(*ranges):
     """A list of bands, each with an outcome of its own."""
     return [
-        {"score_range": list(each), "expected_outcome": outcome}
-        for each, outcome in zip(ranges, OUTCOMES[: len(ranges)], strict=True)
+        {"score_range": list(item), "expected_outcome": outcome}
+        for item, outcome in zip(ranges, OUTCOMES[: len(ranges)], strict=True)
     ]
 
 
@@ -101,7 +101,7 @@ class Writer:
     def flow(self, value):
         match value:
             case dict():
-                return "{" + ", ".join(f"{key}: {self.flow(each)}" for key, each in value.items()) + "}"
+                return "{" + ", ".join(f"{key}: {self.flow(item)}" for key, item in value.items()) + "}"
             case list():
                 return "[" + ", ".join(map(self.flow, value)) + "]"
             case str():
@@ -143,18 +143,18 @@ class Writer:
 @st.composite
 def faulty_rubrics(draw):
     """A file with a rubric in which each criterion has one fault at most."""
-    held = draw(criteria())
+    whole = draw(criteria())
     form = draw(st.sampled_from(["yaml", "yaml", "yaml", "json", "jsonl"]))
     writer = Writer(draw)
     if form == "yaml":
-        text = f"rubrics:\n{writer.items(held, draw(st.sampled_from([0, 2, 4])))}"
+        text = f"rubrics:\n{writer.items(whole, draw(st.sampled_from([0, 2, 4])))}"
         text = text if draw(st.booleans()) else text.removesuffix("\n")
         text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
     else:
         indent = draw(st.sampled_from([None, 2, "\t"])) if form == "json" else None
-        text = json.dumps({"rubrics": held}, ensure_ascii=draw(st.booleans()), indent=indent)
+        text = json.dumps({"rubrics": whole}, ensure_ascii=draw(st.booleans()), indent=indent)
     encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])) if form == "yaml" else "utf-8"
-    return Faulty(f"a.rubric.{form}", text.encode(encoding), held, writer.comments)
+    return Faulty(f"a.rubric.{form}", text.encode(encoding), whole, writer.comments)
 
 
 DEEP = 30_000

@@ -40,6 +40,6 @@ def message(code, **values):
 def describe(text, name):
     """The findings with their places, and what is not read."""
     result = lint(name, text.encode())
-    places = [(result.source.position(each.span.start), each) for each in result.findings]
-    told = [f"{each.rule} {at.line}:{at.column}: {each.message}" for at, each in places]
-    return told + [f"not read {each.line}:{each.column}: {each.reason}" for each in result.unread]
+    places = [(result.source.position(item.span.start), item) for item in result.findings]
+    said = [f"{item.rule} {at.line}:{at.column}: {item.message}" for at, item in places]
+    return said + [f"not read {item.line}:{item.column}: {item.reason}" for item in result.unread]

@@ -63,8 +63,7 @@ def environment(**more):
 
 def call(*args, stdin="", program="rubric-lint", **more):
     """What a call prints on standard output and standard error, and its exit code."""
-    done = commands.run(program, *args, stdin=stdin, env=environment(**more))
-    return done.stdout, done.stderr, done.returncode
+    return commands.call(program, *args, stdin=stdin, env=environment(**more))
 
 
 def call_after(before, *args, **more):

@@ -60,9 +60,9 @@ def write_answers(cases):
     drawn = random.Random(11)
     lines = []
     for number, met in enumerate(cases):
-        told = " ".join(f"{name}={int(is_met)}" for name, is_met in met.items())
+        said = " ".join(f"{name}={int(is_met)}" for name, is_met in met.items())
         filler = "".join(f" {spell(drawn.randrange(10**6))}" for _ in range(drawn.randrange(5, 60)))
-        lines.append(json.dumps({"id": f"a{number:03}", "answer": f"Case {number}: {told}.{filler}"}))
+        lines.append(json.dumps({"id": f"a{number:03}", "answer": f"Case {number}: {said}.{filler}"}))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -101,7 +101,7 @@ class Writer:
     def gate(self, entry: dict[str, Any], scale: list[Any] | None, *, is_ladder: bool) -> None:
         """A minimum, by the word that goes with what the criterion itself says; an inherited ladder gets none."""
         if "levels" in entry:
-            own = [each["level"] if isinstance(each, dict) else each for each in entry["levels"]]
+            own = [item["level"] if isinstance(item, dict) else item for item in entry["levels"]]
             entry["required_min_level"] = self.on(scale) if scale else self.dice.choice(own)
         elif not is_ladder:
             entry["required_min_score"] = self.on(scale or [0, 10]) if scale or "score_ranges" in entry else 10
@@ -145,9 +145,9 @@ class Writer:
     def mark(self, scale: list[Any] | None, low: Fraction, high: Fraction) -> tuple[Any, Fraction]:
         """A mark with its share in a span, in one of the ways to write one."""
         ways: list[tuple[Any, Fraction]] = [
-            (each, share)
-            for each in SHARES
-            for share in [Fraction(each.rstrip("%")) / (100 if "%" in each else 1)]
+            (item, share)
+            for item in SHARES
+            for share in [Fraction(item.rstrip("%")) / (100 if "%" in item else 1)]
             if low <= share <= high
         ]
         percent = self.dice.randint(math.ceil(low * 100), math.floor(high * 100))
@@ -184,7 +184,7 @@ class Writer:
     def bands_of_whole(self) -> list[Any]:
         cut = self.dice.randint(1, 10)
         ranges = ([0, cut - 1], [cut, 10])
-        return [{"score_range": each, "expected_outcome": self.text()} for each in ranges]
+        return [{"score_range": item, "expected_outcome": self.text()} for item in ranges]
 
     def grades(self, scale: list[Any] | None) -> dict[str, Any]:
         """Grades from the highest to the lowest; the last may be above the worst score."""
@@ -217,7 +217,7 @@ def random_output(dice: Random, rubric: Any, *, missing: float = 0.3) -> dict[st
         number = numbers[at]
         plain: Any = int(number) if number.denominator == 1 else float(number)
         checks.append({"id": leaf.id, leaf.field: bool(number) if leaf.field == YES_OR_NO else plain})
-    checks += [{"id": each, YES_OR_NO: dice.random() < 0.1} for each in failures(rubric)]
+    checks += [{"id": item, YES_OR_NO: dice.random() < 0.1} for item in failures(rubric)]
     dice.shuffle(checks)
     return {"checks": checks}
 

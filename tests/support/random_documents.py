@@ -29,11 +29,27 @@ class Dice(Random):
     """Chance that is the same for the same seed."""
 
 
-class DocumentWriter:
+class Chances:
+    """Somebody who writes by chance."""
+
+    def __init__(self, random):
+        self.random = random
+
+    def chance(self, rate=0.5):
+        return self.random.random() < rate
+
+    def one_of(self, *choices):
+        return self.random.choice(choices)
+
+    def maybe(self, rate, fields):
+        return fields if self.chance(rate) else {}
+
+
+class DocumentWriter(Chances):
     """Writes a random document; `comments` are those that it has."""
 
     def __init__(self, random, *, with_anchors=False):
-        self.random = random
+        super().__init__(random)
         self.comments = 0
         self.with_anchors = with_anchors
         self.anchors = []
@@ -41,9 +57,6 @@ class DocumentWriter:
         self.item_indent = random.choice((2, 2, 0, 4))
         self.comment_rate = random.choice((0, 0.1, 0.3))
         self.gap_rate = random.choice((0, 0, 0.3, 1))
-
-    def chance(self, rate):
-        return self.random.random() < rate
 
     def comment(self):
         self.comments += 1
@@ -112,13 +125,10 @@ class DocumentWriter:
                 return [f"{pad}-{self.rest()}", *make(column + 2, depth - 1)]
             gap = self.random.choice((1, 1, 1, 3))
             inner = make(column + 1 + gap, depth - 1)
-            while inner[0].lstrip()[:1] in ("#", ""):
-                if inner[0].strip():
-                    lines = [pad + inner[0].lstrip()]
-                    inner = inner[1:]
-                    return [*lines, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
-                inner = inner[1:]
-            return [f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
+            note = []
+            if inner[0].lstrip().startswith("#"):
+                note, inner = [pad + inner[0].lstrip()], inner[1:]
+            return [*note, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
         if kind == "flow" and depth:
             return self.with_rest(f"{pad}- {self.flow(column, depth - 1)}")
         return self.scalar(f"{pad}-", column)
@@ -206,126 +216,88 @@ def new_value(random, depth=2):
 
 def change(random, data):
     """Change tracked data in place, in one way of many."""
-    collections = list_collections(data)
-    place = random.choice(collections)
-    other = random.choice(collections)
-    changes = CHANGES_OF_MAPPINGS if isinstance(place, dict) else CHANGES_OF_LISTS
-    random.choice(changes)(random, place, other)
+    place, other = random.choices(list_collections(data), k=2)
+    random.choice(CHANGES if place else CHANGES[:1])(random, place, other)
 
 
 def holds(value, inner):
     return any(found is inner for found in list_collections(value))
 
 
-def remove_field(random, mapping, _):
-    if mapping:
-        drop(mapping, random.choice([*mapping]))
+def pick(random, place):
+    return random.choice([*place] if isinstance(place, dict) else range(len(place)))
 
 
-def rename_field(random, mapping, _):
-    if mapping:
-        rename(mapping, {random.choice([*mapping]): random.choice(NAMES)})
+def insert(random, place, value):
+    if isinstance(place, dict):
+        put(place, random.choice([None, *place]), random.choice(NAMES), value)
+    else:
+        place.insert(random.randint(0, len(place)), value)
 
 
-def add_field(random, mapping, _):
-    put(mapping, random.choice([None, *mapping]), random.choice(NAMES), new_value(random))
+def add(random, place, _):
+    insert(random, place, new_value(random))
 
 
-def replace_field(random, mapping, _):
-    if mapping:
-        name = random.choice([*mapping])
-        mapping[name] = random.choice((new_value(random), like(mapping[name], random.choice(PROSE))))
+def remove(random, place, _):
+    step = pick(random, place)
+    if isinstance(place, dict):
+        drop(place, step)
+    else:
+        place.pop(step)
 
 
-def reorder_fields(random, mapping, _):
-    fields = [*mapping.items()]
-    random.shuffle(fields)
-    mapping.clear()
-    mapping.update(fields)
+def replace(random, place, _):
+    step = pick(random, place)
+    place[step] = random.choice((new_value(random), like(place[step], random.choice(PROSE))))
 
 
-def move_field(random, mapping, other):
-    if mapping:
-        name = random.choice([*mapping])
-        if not holds(mapping[name], other) and other is not mapping:
-            value = mapping.pop(name)
-            if isinstance(other, dict):
-                put(other, random.choice([None, *other]), name, value)
-            else:
-                other.insert(random.randint(0, len(other)), value)
-
-
-def wrap_field(random, mapping, _):
-    if mapping:
-        name = random.choice([*mapping])
-        value = mapping[name]
-        mapping[name] = random.choice(([value], {"inner": value}, {"type": "new", "value": value}, [{"value": value}]))
-
-
-def make_anew(random, mapping, _):
-    """Put new collections with the old values in the place of tracked ones."""
-    for name, value in mapping.items():
-        if isinstance(value, dict):
-            mapping[name] = dict(value)
-        elif isinstance(value, list):
-            mapping[name] = [dict(item) if isinstance(item, dict) else item for item in value]
-    remove_field(random, mapping, _)
-
-
-def remove_item(random, items, _):
-    if items:
-        items.pop(random.randrange(len(items)))
-
-
-def add_item(random, items, _):
-    items.insert(random.randint(0, len(items)), new_value(random))
-
-
-def replace_item(random, items, _):
-    if items:
-        items[random.randrange(len(items))] = new_value(random)
-
-
-def reorder_items(random, items, _):
+def reorder(random, place, _):
+    is_mapping = isinstance(place, dict)
+    items = [*place.items()] if is_mapping else [*place]
     random.shuffle(items)
+    place.clear()
+    (place.update if is_mapping else place.extend)(items)
 
 
-def wrap_items(_random, items, _):
-    items[:] = [
-        item if isinstance(item, dict) else {"id": f"c{number}", "outcome": item} for number, item in enumerate(items)
-    ]
+def move(random, place, other):
+    step = pick(random, place)
+    if other is not place and not holds(place[step], other):
+        insert(random, other, place.pop(step))
 
 
-def move_item(random, items, other):
-    if items:
-        at = random.randrange(len(items))
-        if not holds(items[at], other):
-            value = items.pop(at)
-            if isinstance(other, dict):
-                put(other, random.choice([None, *other]), random.choice(NAMES), value)
-            else:
-                other.append(value)
+def wrap(random, place, _):
+    step = pick(random, place)
+    value = place[step]
+    place[step] = random.choice(([value], {"inner": value}, {"type": "new", "value": value}, [{"value": value}]))
 
 
-def copy_item(random, items, other):
-    if items:
-        value = random.choice(items)
-        if not holds(value, other) and isinstance(other, dict):
-            other["copy"] = value
+def rename_or_copy(random, place, _):
+    step = pick(random, place)
+    if isinstance(place, dict):
+        rename(place, {step: random.choice(NAMES)})
+    else:
+        place.insert(step + random.choice((0, 1)), duplicate(place[step]))
 
 
-CHANGES_OF_MAPPINGS = (
-    *(remove_field, rename_field, add_field, replace_field, reorder_fields, move_field, wrap_field, make_anew),
-)
+def make_anew(random, place, _):
+    """Put new collections with the old values in the place of tracked ones."""
+    for step, value in [*(place.items() if isinstance(place, dict) else enumerate(place))]:
+        if isinstance(value, dict):
+            place[step] = dict(value)
+        elif isinstance(value, list):
+            place[step] = [dict(item) if isinstance(item, dict) else item for item in value]
+    remove(random, place, _)
 
 
-def insert_copy(random, items, _):
-    if items:
-        at = random.randrange(len(items))
-        items.insert(at + random.choice((0, 1)), duplicate(items[at]))
+def share(random, place, other):
+    """Have one value in two places."""
+    value = place[pick(random, place)]
+    if isinstance(other, dict) and not holds(value, other):
+        other["copy"] = value
 
 
-CHANGES_OF_LISTS = (insert_copy, remove_item, add_item, replace_item, reorder_items, wrap_items, move_item, copy_item)
+CHANGES = (add, remove, replace, reorder, move, wrap, rename_or_copy, make_anew, share)
 
 
 def list_scalars(value, path=()):

@@ -32,18 +32,14 @@ def bands(draw, *, gaps=False):
     ranges = list(zip([0, *cuts], [cut - 1 for cut in cuts] + [10], strict=True))
     if gaps and len(ranges) > 2:
         ranges.pop(1)
-    found = [{"score_range": list(each), "expected_outcome": draw(texts)} for each in ranges]
+    found = [{"score_range": list(item), "expected_outcome": draw(texts)} for item in ranges]
     return draw(st.permutations(found))
 
 
-def with_optional(draw, fields, **optional):
-    """The fields, and those of the optional ones that chance picks."""
-    return {**fields, **{name: draw(made) for name, made in optional.items() if draw(st.booleans())}}
-
-
-def unique(draw, entries, *, least=1):
-    """A list of entries with an id each."""
-    names = draw(st.lists(ids, min_size=least, max_size=4, unique=True))
+@st.composite
+def listed(draw, entries):
+    """A list of entries with an id each; one has a weight above 0."""
+    names = draw(st.lists(ids, min_size=1, max_size=4, unique=True))
     found = [{"id": name, **draw(entries)} for name in names]
     if not any(Decimal(entry.get("weight", "1")) for entry in found):
         found[0]["weight"] = "1"
@@ -51,45 +47,32 @@ def unique(draw, entries, *, least=1):
 
 
 @st.composite
-def checklists(draw):
-    entry = st.composite(
-        lambda pick: with_optional(
-            pick, {"expected_outcome": pick(texts)}, weight=weights, required_min_score=st.just(10)
+def scales(draw):
+    """A criterion with levels."""
+    numbers = draw(st.lists(st.integers(-5, 20), min_size=2, max_size=5, unique=True))
+    level = {"expected_outcome": texts}
+    levels = [{"level": number, **draw(st.fixed_dictionaries(level, optional={"name": texts}))} for number in numbers]
+    gates = {"required_min_level": st.sampled_from(numbers)}
+    return {"levels": levels} | draw(
+        st.fixed_dictionaries({}, optional={"weight": weights, "expected_outcome": texts} | gates)
+    )
+
+
+SHAPES = {
+    "checklist": listed(
+        st.fixed_dictionaries(
+            {"expected_outcome": texts}, optional={"weight": weights, "required_min_score": st.just(10)}
         )
-    )()
-    return unique(draw, entry)
-
-
-@st.composite
-def score_ranges(draw):
-    entry = st.composite(
-        lambda pick: with_optional(
-            pick,
-            {"score_ranges": pick(bands())},
-            weight=weights,
-            expected_outcome=texts,
-            required_min_score=st.integers(0, 10),
+    ),
+    "score_ranges": listed(
+        st.fixed_dictionaries(
+            {"score_ranges": bands()},
+            optional={"weight": weights, "expected_outcome": texts, "required_min_score": st.integers(0, 10)},
         )
-    )()
-    return unique(draw, entry)
-
-
-@st.composite
-def levels(draw):
-    def entry(pick):
-        numbers = pick(st.lists(st.integers(-5, 20), min_size=2, max_size=5, unique=True))
-        scale = [
-            with_optional(pick, {"level": number, "expected_outcome": pick(texts)}, name=texts) for number in numbers
-        ]
-        return with_optional(
-            pick, {"levels": scale}, weight=weights, expected_outcome=texts, required_min_level=st.sampled_from(numbers)
-        )
-
-    return unique(draw, st.composite(entry)())
-
-
-holistics = bands()
-SHAPES = {"checklist": checklists(), "score_ranges": score_ranges(), "holistic": holistics, "levels": levels()}
+    ),
+    "holistic": bands(),
+    "levels": listed(scales()),
+}
 rubrics = st.one_of(*SHAPES.values())
 
 

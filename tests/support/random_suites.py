@@ -3,6 +3,7 @@
 import io
 import json
 
+from random_documents import Chances
 from ruamel.yaml import YAML
 
 BANDS = (
@@ -12,20 +13,8 @@ BANDS = (
 GATES = {"required": True, "required_min_score": 8, "min_score": 0.5}
 
 
-class SuiteWriter:
+class SuiteWriter(Chances):
     """Writes random suites."""
-
-    def __init__(self, random):
-        self.random = random
-
-    def chance(self, rate):
-        return self.random.random() < rate
-
-    def one_of(self, *choices):
-        return self.random.choice(choices)
-
-    def maybe(self, rate, fields):
-        return fields if self.chance(rate) else {}
 
     def criteria(self, *, has_bands):
         return [self.criterion(number, has_bands=has_bands) for number in range(self.random.randint(1, 3))]

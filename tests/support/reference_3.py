@@ -80,7 +80,7 @@ def exact(number: Any) -> Fraction:
 
 
 def numbers_of(levels: Any) -> tuple[Fraction, ...]:
-    return tuple(exact(each["level"] if isinstance(each, Mapping) else each) for each in levels)
+    return tuple(exact(item["level"] if isinstance(item, Mapping) else item) for item in levels)
 
 
 def as_mapping(rubric: Any) -> Mapping[str, Any]:
@@ -124,8 +124,8 @@ def leaf_of(entry: Mapping[str, Any], path: str, measure: Measure, *, may_not_ap
 def node_of(node: Mapping[str, Any], path: str, measure: Measure, *, may_not_apply: bool) -> Node:
     measure, members = measure.within(node), []
     may_not_apply = may_not_apply or "applies_if" in node
-    for number, each in enumerate(node["criteria"], 1):
-        entry = {"expected_outcome": each} if isinstance(each, str) else each
+    for number, item in enumerate(node["criteria"], 1):
+        entry = {"expected_outcome": item} if isinstance(item, str) else item
         unnamed = str(number) if path or "criteria" in entry else f"rubric-{number}"
         own = f"{path}/{entry.get('id', unnamed)}".lstrip("/")
         if "criteria" in entry:
@@ -145,11 +145,11 @@ def tree(rubric: Any) -> Node:
 def failures(rubric: Any) -> list[str]:
     """The ids of the critical failures, each of which is asked as yes or no."""
     listed = enumerate(as_mapping(rubric).get("critical_failures", ()), 1)
-    return [each.get("id", f"failure-{at}") if isinstance(each, Mapping) else f"failure-{at}" for at, each in listed]
+    return [item.get("id", f"failure-{at}") if isinstance(item, Mapping) else f"failure-{at}" for at, item in listed]
 
 
 def is_holistic(rubric: Any) -> bool:
-    return all(isinstance(each, Mapping) and "score_range" in each for each in as_mapping(rubric)["criteria"])
+    return all(isinstance(item, Mapping) and "score_range" in item for item in as_mapping(rubric)["criteria"])
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
@@ -166,7 +166,7 @@ def share_of(member: Leaf | Node, answers: Mapping[str, Any], result: Scored) ->
         number = given[member.field]
         found: Fraction | None = member.shares[Fraction(number) if number in (True, False) else exact(number)]
     else:
-        known = [(weight, share_of(each, answers, result)) for weight, each in member.members]
+        known = [(weight, share_of(item, answers, result)) for weight, item in member.members]
         parts = [(weight, share) for weight, share in known if share is not None]
         possible = sum((weight for weight, _ in parts if weight > 0), Fraction(0))
         earned = sum((weight * share for weight, share in parts), Fraction(0))
@@ -187,15 +187,17 @@ def score(rubric: Any, output: Mapping[str, Any]) -> Scored:
         answers = {check["id"]: check for check in output["checks"]}
         result.score = share_of(tree(rubric), answers, result)
         result.groups.pop("")
-        result.is_gate_missed |= any(answers[each][YES_OR_NO] for each in failures(rubric))
+        result.is_gate_missed |= any(answers[item][YES_OR_NO] for item in failures(rubric))
     if result.score is None:
         return result
     passes = measure.mark(whole.get("pass_threshold", "0.8"))
     usual = None if "pass_threshold" in whole else "0.6"
     borderline = whole.get("borderline_threshold", usual)
-    is_near = borderline is not None and result.score >= measure.mark(borderline)
-    result.verdict = "pass" if result.score >= passes else "borderline" if is_near else "fail"
-    result.verdict = "fail" if result.is_gate_missed else result.verdict
+    result.verdict = "fail"
+    if not result.is_gate_missed and result.score >= passes:
+        result.verdict = "pass"
+    elif not result.is_gate_missed and borderline is not None and result.score >= measure.mark(borderline):
+        result.verdict = "borderline"
     reached = [(measure.mark(mark), name) for name, mark in whole.get("grades", {}).items()]
     result.grade = max(((mark, name) for mark, name in reached if mark <= result.score), default=(None, None))[1]
     if measure.ends:

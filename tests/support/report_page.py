@@ -19,7 +19,7 @@ needs_node = pytest.mark.skipif(not node(), reason="there is no Node.js")
 
 
 def lines(*records):
-    return "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in records)
+    return "".join(f"{item if isinstance(item, str) else json.dumps(item)}\n" for item in records)
 
 
 def runner(folder, monkeypatch):

@@ -14,9 +14,9 @@ def plain(value):
     """Data as JSON would have it, without the line end that some styles of text bring along."""
     match value:
         case dict():
-            return {str(key): plain(each) for key, each in value.items()}
+            return {str(key): plain(item) for key, item in value.items()}
         case list():
-            return [plain(each) for each in value]
+            return [plain(item) for item in value]
         case str():
             return value.removesuffix("\n")
         case _:

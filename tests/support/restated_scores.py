@@ -27,7 +27,7 @@ class Case(NamedTuple):
     text: str
     counts: Sequence[int]
     score: Callable[[Sequence[int]], Result] | None
-    told: Callable[[Sequence[int]], Any] = list
+    replies: Callable[[Sequence[int]], Any] = list
     """What the judge of the original says, from the ranks."""
 
 
@@ -50,7 +50,7 @@ shares = st.sampled_from([0, 0.25, 0.5, 0.7, 0.8, 1])
 
 def some(strategy: st.SearchStrategy[Any], most: int = 5, *, differ: str = "") -> st.SearchStrategy[list[Any]]:
     """`differ`: the field in which no two are equal; one outcome must not both earn and lose points."""
-    return st.lists(strategy, min_size=1, max_size=most, unique_by=(lambda each: each[differ]) if differ else None)
+    return st.lists(strategy, min_size=1, max_size=most, unique_by=(lambda item: item[differ]) if differ else None)
 
 
 def mean(scores: Sequence[Fraction]) -> Fraction:
@@ -59,7 +59,7 @@ def mean(scores: Sequence[Fraction]) -> Fraction:
 
 def weigh(worth: Sequence[Any], scores: Sequence[Any]) -> Fraction | None:
     total = sum(map(exact, worth), Fraction(0))
-    return sum((exact(each) * score for each, score in zip(worth, scores, strict=True)), Fraction(0)) / total
+    return sum((exact(item) * score for item, score in zip(worth, scores, strict=True)), Fraction(0)) / total
 
 
 # Points of what is met by points possible
@@ -67,8 +67,8 @@ def weigh(worth: Sequence[Any], scores: Sequence[Any]) -> Fraction | None:
 
 def points(worth: Sequence[Any], met: Sequence[int]) -> Fraction:
     """HealthBench's `calculate_score` and RaR's explicit aggregation: points met by the sum of the positive ones."""
-    possible = sum(exact(each) for each in worth if each > 0)
-    return sum((exact(each) for each, is_met in zip(worth, met, strict=True) if is_met), Fraction(0)) / possible
+    possible = sum(exact(item) for item in worth if item > 0)
+    return sum((exact(item) for item, is_met in zip(worth, met, strict=True) if is_met), Fraction(0)) / possible
 
 
 @st.composite
@@ -77,7 +77,7 @@ def healthbench(draw: Any) -> Case:
         some(st.fixed_dictionaries({"criterion": texts, "points": signed, "tags": st.just([])}), differ="criterion")
     )
     worth = [item["points"] for item in items]
-    is_sound = any(each > 0 for each in worth)
+    is_sound = any(entry > 0 for entry in worth)
     score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if is_sound else None
     return Case("rows.jsonl", json.dumps({"prompt_id": "p", "rubrics": items}), [2] * len(items), score)
 
@@ -89,16 +89,16 @@ def rar(draw: Any) -> Case:
     )
     items[0]["description"] = "Essential: names the unit"
     worth = [item["weight"] for item in items]
-    is_sound = any(each > 0 for each in worth)
+    is_sound = any(entry > 0 for entry in worth)
     score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if is_sound else None
     return Case("rows.json", json.dumps({"question": "q", "rubric": items}), [2] * len(items), score)
 
 
 def met_or_lost(worth: Sequence[Any], scores: Sequence[Any]) -> Fraction:
     """`score_reports` of autorubric and `aggregate` of rubric, with the answers as scores from 0 to 1."""
-    earned = sum((exact(each) * score for each, score in zip(worth, scores, strict=True)), Fraction(0))
-    possible = sum((exact(each) for each in worth if each > 0), Fraction(0))
-    lost = sum((-exact(each) for each in worth if each < 0), Fraction(0))
+    earned = sum((exact(item) * score for item, score in zip(worth, scores, strict=True)), Fraction(0))
+    possible = sum((exact(item) for item in worth if item > 0), Fraction(0))
+    lost = sum((-exact(item) for item in worth if item < 0), Fraction(0))
     return clip(earned / possible if possible else 1 + earned / lost)
 
 
@@ -117,19 +117,19 @@ def requirement(draw: Any) -> Case:
     for item in items:
         if has_options:
             item["options"] = [{"label": f"as {value}", "value": value} for value in item["options"]]
-    is_sound = any(worth) and all(each[0] == 0 and each[-1] == 1 for each in values)
-    turns = all(each <= 0 for each in worth)  # then our levels count what is not lost
+    is_sound = any(worth) and all(one[0] == 0 and one[-1] == 1 for one in values)
+    turns = all(one <= 0 for one in worth)  # then our levels count what is not lost
 
     def given(ranks: Sequence[int]) -> list[Any]:
         is_turned = turns and has_options
-        return [each[len(each) - 1 - rank if is_turned else rank] for each, rank in zip(values, ranks, strict=True)]
+        return [one[len(one) - 1 - rank if is_turned else rank] for one, rank in zip(values, ranks, strict=True)]
 
     def score(ranks: Sequence[int]) -> Result:
         return met_or_lost(worth, list(map(exact, given(ranks)))), None
 
     parts = ({"rubric": items}, {"criteria": items}, items, {"sections": [{"criteria": items}]})
-    held = draw(st.sampled_from(parts))
-    return Case("r.json", json.dumps(held), [len(each) for each in values], score if is_sound else None, given)
+    whole = draw(st.sampled_from(parts))
+    return Case("r.json", json.dumps(whole), [len(one) for one in values], score if is_sound else None, given)
 
 
 # Shares of what is met
@@ -152,7 +152,7 @@ def swe_atlas(draw: Any) -> Case:
         passed = [
             (not yes) if "negative" in notes["type"] else bool(yes) for yes, notes in zip(said, judged, strict=True)
         ]
-        return mean([Fraction(each) for each in passed]), all(p for p, gate in zip(passed, gates, strict=True) if gate)
+        return mean([Fraction(item) for item in passed]), all(p for p, gate in zip(passed, gates, strict=True) if gate)
 
     return Case("rubrics.json", json.dumps(items), [2] * len(judged), score if any(gates) else None)
 
@@ -161,7 +161,7 @@ def share(threshold: Any) -> Callable[[Sequence[int]], Result]:
     """The share of what is answered with yes, which passes from the threshold."""
 
     def score(met: Sequence[int]) -> Result:
-        found = mean([Fraction(each) for each in met])
+        found = mean([Fraction(item) for item in met])
         return found, None if threshold is None else found >= exact(threshold)
 
     return score
@@ -169,37 +169,37 @@ def share(threshold: Any) -> Callable[[Sequence[int]], Result]:
 
 @st.composite
 def adk(draw: Any) -> Case:
-    told, is_camel, threshold = draw(some(texts)), draw(st.booleans()), draw(shares)
+    listed, is_camel, threshold = draw(some(texts)), draw(st.booleans()), draw(shares)
     entries: list[Any] = [
         {"rubricId": f"r{at}", "rubricContent": {"textProperty": text}}
         if is_camel
         else {"rubric_id": f"r{at}", "rubric_content": {"text_property": text}}
-        for at, text in enumerate(told)
+        for at, text in enumerate(listed)
     ]
     if draw(st.booleans()):
         data: Any = {
             "criteria": {"rubric_based_final_response_quality_v1": {"threshold": threshold, "rubrics": entries}}
         }
-        return Case("eval_config.json", json.dumps(data), [2] * len(told), share(threshold))
-    return Case("a.evalset.json", json.dumps({"eval_cases": [{"rubrics": entries}]}), [2] * len(told), share(None))
+        return Case("eval_config.json", json.dumps(data), [2] * len(listed), share(threshold))
+    return Case("a.evalset.json", json.dumps({"eval_cases": [{"rubrics": entries}]}), [2] * len(listed), share(None))
 
 
 @st.composite
 def vertex(draw: Any) -> Case:
-    told = draw(some(texts))
+    listed = draw(some(texts))
     entries = [
         {"rubricId": f"r{at}", "content": {"property": {"description": text}}, "type": "X", "importance": "HIGH"}
-        for at, text in enumerate(told)
+        for at, text in enumerate(listed)
     ]
-    return Case("rubrics.json", json.dumps({"rubrics": entries}), [2] * len(told), share(None))
+    return Case("rubrics.json", json.dumps({"rubrics": entries}), [2] * len(listed), share(None))
 
 
 @st.composite
 def trpc_agent(draw: Any) -> Case:
-    told, threshold = draw(some(texts)), draw(shares)
-    entries = [{"id": f"r{at}", "content": {"text": text}} for at, text in enumerate(told)]
+    listed, threshold = draw(some(texts)), draw(shares)
+    entries = [{"id": f"r{at}", "content": {"text": text}} for at, text in enumerate(listed)]
     data = [{"metricName": "m", "threshold": threshold, "criterion": {"llmJudge": {"rubrics": entries}}}]
-    return Case("a.metrics.json", json.dumps(data), [2] * len(told), share(threshold))
+    return Case("a.metrics.json", json.dumps(data), [2] * len(listed), share(threshold))
 
 
 @st.composite
@@ -216,17 +216,17 @@ def pydantic_evals(draw: Any) -> Case:
 
 @st.composite
 def agent_skills(draw: Any) -> Case:
-    told, form = draw(some(texts)), draw(st.sampled_from(["text", "description", ""]))
-    items: list[Any] = [{"id": f"a{at}", form: text} if form else text for at, text in enumerate(told)]
+    listed, form = draw(some(texts)), draw(st.sampled_from(["text", "description", ""]))
+    items: list[Any] = [{"id": f"a{at}", form: text} if form else text for at, text in enumerate(listed)]
     case = {"id": 1, "prompt": "x", draw(st.sampled_from(["assertions", "expectations"])): items}
-    return Case("evals.json", json.dumps({"skill_name": "s", "evals": [case]}), [2] * len(told), share(None))
+    return Case("evals.json", json.dumps({"skill_name": "s", "evals": [case]}), [2] * len(listed), share(None))
 
 
 @st.composite
 def tessl(draw: Any) -> Case:
     """The points of what is met by all points."""
     worth = draw(some(positive))
-    items = [{"name": f"c{at}", "description": "Says why", "max_score": each} for at, each in enumerate(worth)]
+    items = [{"name": f"c{at}", "description": "Says why", "max_score": item} for at, item in enumerate(worth)]
     data = {"context": "x", "type": "weighted_checklist", "checklist": items}
     return Case("criteria.json", json.dumps(data), [2] * len(worth), lambda met: (points(worth, met), None))
 
@@ -236,10 +236,10 @@ def reward_lens(draw: Any) -> Case:
     """The weighted mean of how far each criterion is satisfied; one to avoid is satisfied by what is absent."""
     worth = draw(some(positive))
     avoided = [True, *(draw(st.booleans()) for _ in worth[1:])]
-    words = ["avoid" if each else "include" for each in avoided]
+    words = ["avoid" if item else "include" for item in avoided]
     items = [
-        {"id": f"c{at}", "text": f"Says part {at}", "weight": each, "polarity": word}
-        for at, (each, word) in enumerate(zip(worth, words, strict=True))
+        {"id": f"c{at}", "text": f"Says part {at}", "weight": item, "polarity": word}
+        for at, (item, word) in enumerate(zip(worth, words, strict=True))
     ]
 
     def score(met: Sequence[int]) -> Result:
@@ -255,12 +255,12 @@ def hermes(draw: Any) -> Case:
     worth = draw(some(positive))
     hedged = draw(st.integers(-len(worth), len(worth) - 1))
     items = [
-        {"id": f"c{at}", "description": "Says why", "weight": each, "evidence_instructions": "x", "hedge": at == hedged}
-        for at, each in enumerate(worth)
+        {"id": f"c{at}", "description": "Says why", "weight": item, "evidence_instructions": "x", "hedge": at == hedged}
+        for at, item in enumerate(worth)
     ]
 
     def score(ranks: Sequence[int]) -> Result:
-        total = sum(exact(each) * rank / 10 for each, rank in zip(worth, ranks, strict=True))
+        total = sum(exact(item) * rank / 10 for item, rank in zip(worth, ranks, strict=True))
         return total / sum(map(exact, worth)), None
 
     return Case("a.json", json.dumps({"dimensions": items}), [11] * len(worth), None if hedged >= 0 else score)
@@ -278,8 +278,8 @@ def task_rubrics(draw: Any) -> Case:
     """The points of what is met by those that can be earned, at least 0; of a trap they are below 0."""
     worth = draw(some(signed).filter(any))
     items = [
-        {"number": f"R{at}", "criterion": f"Says why {at}", "is_positive": each > 0, "score": each}
-        for at, each in enumerate(worth)
+        {"number": f"R{at}", "criterion": f"Says why {at}", "is_positive": item > 0, "score": item}
+        for at, item in enumerate(worth)
     ]
     score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if max(worth) > 0 else None
     return Case("rubric.json", json.dumps(items), [2] * len(worth), score)
@@ -287,9 +287,9 @@ def task_rubrics(draw: Any) -> Case:
 
 @st.composite
 def harbor_check(draw: Any) -> Case:
-    told = draw(some(texts))
-    items = [{"name": f"c{at}", "description": text, "guidance": text} for at, text in enumerate(told)]
-    return Case("rubric.json", json.dumps({"criteria": items}), [2] * len(told), share(None))
+    listed = draw(some(texts))
+    items = [{"name": f"c{at}", "description": text, "guidance": text} for at, text in enumerate(listed)]
+    return Case("rubric.json", json.dumps({"criteria": items}), [2] * len(listed), share(None))
 
 
 # Weighted averages
@@ -309,8 +309,8 @@ def tolokaforge(draw: Any) -> Case:
     counted = [0 if gate else item.get("weight", 1) for item, gate in zip(items, gates, strict=True)]
 
     def score(met: Sequence[int]) -> Result:
-        is_met = all(each for each, gate in zip(met, gates, strict=True) if gate)
-        found = mean([Fraction(each) for each in met]) if all(gates) else weigh(counted, met)
+        is_met = all(one for one, gate in zip(met, gates, strict=True) if gate)
+        found = mean([Fraction(one) for one in met]) if all(gates) else weigh(counted, met)
         assert found is not None
         judged = Fraction(is_met) if all(gates) else found
         return found, is_met and judged >= exact("0.8" if passes_from is None else passes_from)
@@ -334,12 +334,12 @@ def paperbench(draw: Any) -> Case:
 
     root = part(0)
 
-    def judge(node: dict[str, Any], told: list[int]) -> Fraction:
+    def judge(node: dict[str, Any], said: list[int]) -> Fraction:
         """The weighted mean of the parts, upward; 0 where all of them weigh 0."""
         if not node["sub_tasks"]:
-            return Fraction(told.pop(0))
-        scores = [judge(each, told) for each in node["sub_tasks"]]
-        worth = [each["weight"] for each in node["sub_tasks"]]
+            return Fraction(said.pop(0))
+        scores = [judge(item, said) for item in node["sub_tasks"]]
+        worth = [item["weight"] for item in node["sub_tasks"]]
         return weigh(worth, scores) or Fraction(0) if any(worth) else Fraction(0)
 
     is_sound = judge(root, [1] * len(leaves)) == 1  # else a part that counts is worth 0 whatever its leaves are
@@ -351,7 +351,7 @@ def write_toml(head: str, tables: Sequence[dict[str, Any]]) -> str:
     def line(key: str, value: Any) -> str:
         return f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
 
-    return "".join(f"[[{head}]]\n" + "".join(line(*each) for each in table.items()) for table in tables)
+    return "".join(f"[[{head}]]\n" + "".join(line(*item) for item in table.items()) for table in tables)
 
 
 @st.composite
@@ -368,20 +368,20 @@ def verifiers(draw: Any) -> Case:
         assert found is not None
         return found, None
 
-    is_toml = all(abs(each) < 2**63 for each in worth) and draw(st.booleans())
+    is_toml = all(abs(entry) < 2**63 for entry in worth) and draw(st.booleans())
     text = write_toml("criteria", items) if is_toml else json.dumps({"criteria": items})
 
-    def told(ranks: Sequence[int]) -> dict[str, str]:
+    def replies(ranks: Sequence[int]) -> dict[str, str]:
         return {item["name"]: item.get("choices", ["no", "yes"])[rank] for item, rank in zip(items, ranks, strict=True)}
 
-    return Case("rubric.toml" if is_toml else "rubric.json", text, counts, score if any(worth) else None, told)
+    return Case("rubric.toml" if is_toml else "rubric.json", text, counts, score if any(worth) else None, replies)
 
 
 @st.composite
 def harbor(draw: Any) -> Case:
     levels = st.sampled_from([["Names none", "Names all"], ["Names none", "Names one", "Names two", "Names all"]])
     scale = st.sampled_from([{}, {"type": "binary"}, {"type": "likert"}, {"type": "likert", "points": 4}]) | levels.map(
-        lambda each: {"type": "rubric", "levels": each}
+        lambda entry: {"type": "rubric", "levels": entry}
     )
     toml_weights = st.sampled_from([0, 1, 3, 2.5, 1e-7, 10**15])
     more = st.fixed_dictionaries(
@@ -402,13 +402,13 @@ def harbor(draw: Any) -> Case:
         return [count - 1 - rank if item.get("negate") and has_levels else rank for item, rank, count in given]
 
     def score(ranks: Sequence[int]) -> Result:
-        values = [Fraction(each, count - 1) for each, count in zip(raw(ranks), counts, strict=True)]
+        values = [Fraction(entry, count - 1) for entry, count in zip(raw(ranks), counts, strict=True)]
         turned = [1 - value if item.get("negate") else value for item, value in zip(items, values, strict=True)]
         found = weigh(worth, turned)
         assert found is not None
         return found, None
 
-    def told(ranks: Sequence[int]) -> list[Any]:
+    def replies(ranks: Sequence[int]) -> list[Any]:
         words = {"likert": lambda rank: rank + 1, "rubric": lambda rank: rank}
         return [
             words.get(item.get("type"), ["no", "yes"].__getitem__)(rank)
@@ -416,7 +416,7 @@ def harbor(draw: Any) -> Case:
         ]
 
     text = '[judge]\njudge = "claude-code"\n' + write_toml("criterion", items)
-    return Case("judge.toml", text, counts, score if any(worth) else None, told)
+    return Case("judge.toml", text, counts, score if any(worth) else None, replies)
 
 
 # One choice of several
@@ -442,11 +442,11 @@ def choices(draw: Any, *, is_evals: bool) -> Case:
         spec["choice_strings"] = "".join(named)
     steps = sorted(set(values))
 
-    def told(ranks: Sequence[int]) -> str:
+    def replies(ranks: Sequence[int]) -> str:
         return next(name for name, value in named.items() if value == steps[ranks[0]])
 
     score = choose(values) if len(steps) > 1 else None
-    return Case("spec.json", json.dumps({"fact": spec}), [len(steps)], score, told)
+    return Case("spec.json", json.dumps({"fact": spec}), [len(steps)], score, replies)
 
 
 @st.composite
@@ -491,20 +491,20 @@ def bands_of(draw: Any, form: str) -> Case:
     is_sound = (is_whole or (lowest < highest and form in ("geval", "data"))) and threshold not in (7, -1)
     is_strict = form not in {"json", "lightspeed"} and draw(st.booleans()) and draw(st.booleans())
     score = banded(ranges, threshold, is_stretched=is_stretched) if is_sound and not is_strict else None
-    told = [f"Names {low} to {high}" for low, high in ranges]
-    pairs = list(zip(ranges, told, strict=True))
-    snake = [{"score_range": each, "expected_outcome": text} for each, text in pairs]
+    said = [f"Names {low} to {high}" for low, high in ranges]
+    pairs = list(zip(ranges, said, strict=True))
+    snake = [{"score_range": item, "expected_outcome": text} for item, text in pairs]
     more: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     if is_strict:
         more["strict_mode"] = True
     name, text = "m.json", json.dumps({"name": "n", "criteria": "c", "rubric": snake, **more})
     if form == "json":
-        camel = [{"scoreRange": each, "expectedOutcome": text} for each, text in pairs]
+        camel = [{"scoreRange": item, "expectedOutcome": text} for item, text in pairs]
         text = json.dumps({"name": "n", "criteria": "c", "rubric": camel, **more})
     elif form == "lightspeed":
         text = json.dumps({"turn_level": {"geval:n": {"criteria": "c", "rubrics": snake, **more}}})
     elif form in ("geval", "conversational"):
-        calls = "".join(f"Rubric(score_range={tuple(each)}, expected_outcome={text!r}), " for each, text in pairs)
+        calls = "".join(f"Rubric(score_range={tuple(item)}, expected_outcome={text!r}), " for item, text in pairs)
         options = "".join(f", {key}={value}" for key, value in more.items())
         kind = "GEval" if form == "geval" else "ConversationalGEval"
         name, text = "m.py", f"metric = {kind}(name='n', criteria='c', rubric=[{calls}]{options})\n"
@@ -533,11 +533,11 @@ def promptfoo(draw: Any) -> Case:
     worth = [item.get("weight", 1) for item in items]
 
     def score(met: Sequence[int]) -> Result:
-        passed = [bool(each) != item["type"].startswith("not-") for each, item in zip(met, items, strict=True)]
-        found = weigh(worth, [Fraction(each) for each in passed])
+        passed = [bool(one) != item["type"].startswith("not-") for one, item in zip(met, items, strict=True)]
+        found = weigh(worth, [Fraction(one) for one in passed])
         assert found is not None
         # What weighs 0 always passes.
-        all_pass = all(each or not weight for each, weight in zip(passed, worth, strict=True))
+        all_pass = all(one or not weight for one, weight in zip(passed, worth, strict=True))
         return found, all_pass if threshold is None else found >= exact(threshold)
 
     return Case("promptfooconfig.json", json.dumps(config), [2] * len(items), score if any(worth) else None)
@@ -546,12 +546,12 @@ def promptfoo(draw: Any) -> Case:
 @st.composite
 def promptfoo_list(draw: Any) -> Case:
     """The list of a `g-eval`: the average, which passes from the threshold; after `not-` it is not scored here."""
-    told, threshold, is_turned = draw(some(texts)), draw(st.none() | shares), draw(st.booleans())
-    item: dict[str, Any] = {"type": "not-g-eval" if is_turned else "g-eval", "value": told}
+    listed, threshold, is_turned = draw(some(texts)), draw(st.none() | shares), draw(st.booleans())
+    item: dict[str, Any] = {"type": "not-g-eval" if is_turned else "g-eval", "value": listed}
     item |= {} if threshold is None else {"threshold": threshold}
     config = {"providers": ["x"], "tests": [{"vars": {"q": "x"}, "assert": [item]}]}
-    score = None if is_turned else share(0.7 if threshold is None else threshold)
-    return Case("promptfooconfig.json", json.dumps(config), [2] * len(told), score)
+    score = share(0.7 if threshold is None else threshold)
+    return Case("promptfooconfig.json", json.dumps(config), [2] * len(listed), None if is_turned else score)
 
 
 @st.composite

@@ -51,24 +51,24 @@ async def roll_out(server, prompts):
         runtime={"type": "subprocess"},
     )
     async with vf.Agent(config) as agent:
-        tasks = [PoliteTask(ExplainData(idx=place, prompt=each, answer="So.")) for place, each in enumerate(prompts)]
+        tasks = [PoliteTask(ExplainData(idx=place, prompt=item, answer="So.")) for place, item in enumerate(prompts)]
         return [await agent.run(task) for task in tasks]
 
 
 def main():
     server, *prompts = sys.argv[1:]
     for trace in asyncio.run(roll_out(server, prompts)):
-        told = trace.model_dump(mode="json")
-        rewards = {name: each and each["score"] for name, each in told["rewards"].items()}
-        result = told["info"].get("rubric_lint", {}).get("quality")
+        said = trace.model_dump(mode="json")
+        rewards = {name: item and item["score"] for name, item in said["rewards"].items()}
+        result = said["info"].get("rubric_lint", {}).get("quality")
         print(json.dumps({  # noqa: T201
             "reply": trace.last_reply,
             "ok": trace.ok,
             "rewards": rewards,
             "reward": trace.reward,
-            "metrics": told["metrics"],
+            "metrics": said["metrics"],
             "result": result and [result[name] for name in ("score", "verdict", "reward", "dropped")],
-            "errors": [each.message for each in trace.errors],
+            "errors": [item.message for item in trace.errors],
         }))  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def adk_score(text, yes):
     (metric,) = data["criteria"].values() if "criteria" in data else [{**data["eval_cases"][0], "threshold": 0.5}]
     criterion = RubricsBasedCriterion.model_validate(metric)
     scores = [
-        RubricScore(rubric_id=each.rubric_id, score=float(met))
-        for each, met in zip(criterion.rubrics, yes, strict=True)
+        RubricScore(rubric_id=item.rubric_id, score=float(met))
+        for item, met in zip(criterion.rubrics, yes, strict=True)
     ]
     sample = PerInvocationResult(actual_invocation=Invocation(user_content=Content()), rubric_scores=scores)
     turn = MajorityVotePerInvocationResultsAggregator().aggregate([sample], criterion.threshold)
@@ -67,18 +67,18 @@ def pydantic_evals_score(text, met):
 
     data = Dataset[str, str, None].from_text(text, fmt="json", default_name="d")
     evaluators = [*data.evaluators, *data.cases[0].evaluators]
-    for number, judge in enumerate(each for each in evaluators if isinstance(each, LLMJudge)):
+    for number, judge in enumerate(item for item in evaluators if isinstance(item, LLMJudge)):
         judge.rubric = str(number)
 
-    async def say(*told, **_):
-        is_met = met[int(next(each for each in told[::-1] if isinstance(each, str) and each.isdigit()))]
+    async def say(*said, **_):
+        is_met = met[int(next(item for item in said[::-1] if isinstance(item, str) and item.isdigit()))]
         return llm_as_a_judge.GradingOutput(reason="", pass_=bool(is_met), score=0.5)
 
     for name in ("_judge_output", "_judge_input_output"):
         setattr(llm_as_a_judge, name, say)
     report = data.evaluate_sync(str, progress=False)
     assertions = report.cases[0].assertions.values()
-    judged = [each.value for each in assertions if each.source.name == "LLMJudge"]
+    judged = [item.value for item in assertions if item.source.name == "LLMJudge"]
     return [sum(judged) / len(judged), None]
 
 
@@ -92,9 +92,9 @@ def rubric(data, met):
     criteria = Rubric.from_dict(data).rubric
     reports = [
         CriterionReport(
-            weight=each.weight, requirement=each.requirement, verdict="MET" if is_met else "UNMET", reason=""
+            weight=item.weight, requirement=item.requirement, verdict="MET" if is_met else "UNMET", reason=""
         )
-        for each, is_met in zip(criteria, met, strict=True)
+        for item, is_met in zip(criteria, met, strict=True)
     ]
     return asyncio.run(PerCriterionGrader(generate_fn=None).aggregate(reports)).score
 
@@ -109,15 +109,15 @@ def requirement_score(text, values):
     data = json.loads(text)
     criteria = Rubric.from_dict(data).rubric
     reports = []
-    for each, value in zip(criteria, values, strict=True):
+    for item, value in zip(criteria, values, strict=True):
         said = {"verdict": CriterionVerdict.MET if value else CriterionVerdict.UNMET}
-        if each.options:
-            at = next(at for at, option in enumerate(each.options) if option.value == value)
+        if item.options:
+            at = next(at for at, option in enumerate(item.options) if option.value == value)
             said = {"multi_choice_verdict": MultiChoiceVerdict(selected_index=at, selected_label="", value=value)}
-        reports.append(CriterionReport(**dict(each), **said, reason=""))
+        reports.append(CriterionReport(**dict(item), **said, reason=""))
     theirs = score_reports(reports, CannotAssessConfig())
     is_of_both = "criteria" not in data and text.count('"weight"') == len(criteria)
-    if is_of_both and not any(each.options for each in criteria):
+    if is_of_both and not any(item.options for item in criteria):
         others = rubric(data, values)
         if abs(others - theirs) > 1e-12:
             return {"autorubric": theirs, "rubric": others}
@@ -130,7 +130,7 @@ def tolokaforge_score(text, met):
     from tolokaforge.core.models.task_config import GradingCombineConfig
 
     data = json.loads(text)
-    found = tolokaforge(data["llm_judge"]["rubric"], [bool(each) for each in met])
+    found = tolokaforge(data["llm_judge"]["rubric"], [bool(item) for item in met])
     if found is None:
         return None
     passes_from = GradingCombineConfig.model_fields["pass_threshold"].default
@@ -160,7 +160,7 @@ def autorubric(data):
         criteria = Rubric.from_dict(data).rubric
     except ValueError:
         return None
-    return [[each.weight, [[o.label, o.value] for o in each.options or ()]] for each in criteria]
+    return [[item.weight, [[o.label, o.value] for o in item.options or ()]] for item in criteria]
 
 
 @original
@@ -172,8 +172,8 @@ def tolokaforge(rubric, met):
     try:
         read = Rubric.model_validate(rubric)
         results = [
-            CriterionResult(id=each.id, met=is_met, score=float(is_met), justification="")
-            for each, is_met in zip(read.criteria, met, strict=True)
+            CriterionResult(id=item.id, met=is_met, score=float(is_met), justification="")
+            for item, is_met in zip(read.criteria, met, strict=True)
         ]
         found = aggregate_rubric(read, results)
     except (ValueError, SubmitReportValidationError):
@@ -196,8 +196,8 @@ def inspect_scores(source, answers):
 
     def saying(*texts):
         outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
-        for each in outputs:
-            each.usage = ModelUsage()  # else it loads a tokenizer to count
+        for item in outputs:
+            item.usage = ModelUsage()  # else it loads a tokenizer to count
         return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
 
     names = {}
@@ -207,12 +207,12 @@ def inspect_scores(source, answers):
     judged = saying("The output")
     (log,) = inspect_ai.eval(task, model=judged, model_roles=roles, display="none", log_dir="logs", log_format="json")
     assert log.status == "success", log.error
-    metrics = {each.name: each.metrics["mean"].value for each in log.results.scores}
+    metrics = {item.name: item.metrics["mean"].value for item in log.results.scores}
     (score,) = log.samples[0].scores.values()
     kept = log.samples[0].attachments
-    asked = [each.input[0].text for each in log.samples[0].events if each.event == "model" and each.role == "grader"]
-    told = [kept.get(each.removeprefix("attachment://"), each) for each in asked]
-    return [metrics.get("score"), metrics.get("passed"), score.metadata.get("verdict"), told]
+    asked = [item.input[0].text for item in log.samples[0].events if item.event == "model" and item.role == "grader"]
+    said = [kept.get(item.removeprefix("attachment://"), item) for item in asked]
+    return [metrics.get("score"), metrics.get("passed"), score.metadata.get("verdict"), said]
 
 
 serve()

@@ -32,8 +32,8 @@ def check_file(renews, name, text):
 
 def check(renews, file, name, texts, folder):
     """Compare texts (a result of a program, lines or a text) with the part of that name, or make them the part."""
-    pieces = (str(each).removesuffix("\n") for text in texts for each in flat(text))
-    text = "".join(f"{each}\n" for each in pieces if each)
+    pieces = (str(item).removesuffix("\n") for text in texts for item in flat(text))
+    text = "".join(f"{item}\n" for item in pieces if item)
     text = PORT.sub("PORT", text.replace(str(folder), "FOLDER"))
     assert not HEAD.search(text)
     path = FOLDER / f"{file}.txt"
@@ -44,7 +44,7 @@ def check(renews, file, name, texts, folder):
 
 
 def flat(text):
-    return [each for part in text for each in flat(part)] if isinstance(text, list | tuple) else [text]
+    return [item for part in text for item in flat(part)] if isinstance(text, list | tuple) else [text]
 
 
 @cache
@@ -54,7 +54,7 @@ def read(path):
     parts = {}
     for name, text in zip(pieces[::2], pieces[1::2], strict=True):
         rows = ROW.findall(text) if name.endswith(EACH) else [("", text)]
-        parts |= {name.removesuffix(EACH) + row: told for row, told in rows}
+        parts |= {name.removesuffix(EACH) + row: said for row, said in rows}
     return parts
 
 

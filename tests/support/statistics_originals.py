@@ -23,7 +23,7 @@ warnings.simplefilter("ignore")
 
 def given(case):
     values = case["values"]
-    return [[math.nan if each is None else values[each] for each in row] for row in case["rows"]]
+    return [[math.nan if item is None else values[item] for item in row] for row in case["rows"]]
 
 
 def as_number(found):

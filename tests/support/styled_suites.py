@@ -215,13 +215,13 @@ def json_suites(draw):
     ascii_only = writer.flip()
     is_lines = writer.flip()
     if is_lines:
-        text = "\n".join(json.dumps(each, ensure_ascii=ascii_only, separators=separators) for each in documents)
+        text = "\n".join(json.dumps(item, ensure_ascii=ascii_only, separators=separators) for item in documents)
     else:
         documents = documents[:1]
         text = json.dumps(documents[0], ensure_ascii=ascii_only, indent=indent, separators=separators)
     after = [
-        {**each, "tests": [{**case, "rubrics": list(map(migrate, case["rubrics"]))} for case in each["tests"]]}
-        for each in documents
+        {**item, "tests": [{**case, "rubrics": list(map(migrate, case["rubrics"]))} for case in item["tests"]]}
+        for item in documents
     ]
     text = text + writer.one_of("", "\n")
     return Suite("suite.jsonl" if is_lines else "suite.json", text.encode(), after)
