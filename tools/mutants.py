@@ -3,9 +3,9 @@
 `python tools/mutants.py` tries the modules of the package changed since the merge base with origin/main (since the last
 commit where there is none); `--base REV` names another base, and modules on the command line are tried instead. The
 tests run once, to see which statements of the modules each test runs; a change is tried with the tests that run its
-statement, a change of what runs at import with all tests that run the module. A result that a test helper caches counts
-for the first test that asks for it. `--most` takes a sample, the same one for the same `--seed`. A change that no test
-notices is a missing test, or it changes nothing that anybody can see.
+statement, those of the file with most of them first, and a change of what runs at import with all tests that run the
+module. A result that a test helper caches counts for the first test that asks for it. `--most` takes a sample, the same
+one for the same `--seed`. A change that no test notices is a missing test, or it changes nothing that anybody can see.
 
 No file changes: each change has a process of its own, a copy of this one, in which the changed module takes the place
 of the written one, also in the programs that its tests start. Exit code 1: a change was not noticed; 2: the tests fail,
