@@ -208,6 +208,12 @@ def test_an_unknown_way_to_treat_extra_fields_is_refused():
         score(RUBRICS["holistic"], '{"score": 7}', extra_fields="ignore")
 
 
+def test_a_second_verdict_is_told_beside_the_field_that_decides():
+    text = '{"checks": [{"id": "accuracy", "score": 9}, {"id": "length", "score": 7}], "Checks": []}'
+    with pytest.raises(OutputError, match="`Checks` beside `checks`"):
+        score(RUBRICS["score_ranges"], text)
+
+
 def test_a_number_stays_one_in_an_output_with_half_a_character():
     text = '{"score": 7, "stars": 6.99999999999999999, "reasoning": "\\ud800"}'
     with pytest.raises(OutputError, match="`stars` is 6") as refused:
