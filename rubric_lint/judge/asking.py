@@ -4,23 +4,20 @@
 with their own judge.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from rubric_lint.judge.account import Need, NoReplyError, Reservation, find_need
+from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, find_need
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Endpoint, Exchange, RequestId
+from rubric_lint.judge.endpoint import Exchange, RequestId
 from rubric_lint.judge.prompt import Message, divide_criteria, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.parse_options import WHOLE, ParseOptions
-
-if TYPE_CHECKING:
-    from rubric_lint.judge.batches import BatchReplies
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +57,36 @@ class JudgeOptions:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
-ReplySource: TypeAlias = "Endpoint | BatchReplies"
-"""What returns the replies of a model: an endpoint, or the results of a batch."""
+class ReplySource(AbstractAsyncContextManager[Any], Protocol):
+    """What returns the replies of a model: an endpoint, or the results of a batch.
+
+    `form` is how it is asked for JSON: not by `response_format` if the endpoint refused that, with the words `refusal`.
+    """
+
+    call: Call
+    account: Account
+    form: str
+    refusal: str
+
+    @property
+    def name(self) -> str:
+        """The address of the endpoint, safe to show."""
+
+    async def complete(
+        self,
+        messages: Iterable[Message],
+        schema: Mapping[str, Any],
+        place: RequestId | None = None,
+        reserved: Reservation | None = None,
+        /,
+    ) -> Exchange:
+        """Return the model's reply.
+
+        Raises:
+            UnansweredError: when there is none.
+            LimitError: when a limit of the run does not allow a request.
+        """
+
 
 Replied = TypeVar("Replied")
 Output = TypeVar("Output")

@@ -533,3 +533,10 @@ def test_labels_on_another_scale_are_read_as_it_says(run, tmp_path, said):
     code, _, told = run("judge.jsonl", "--labels", "human.jsonl", "--label-scale", "2..5")
     assert code == 1
     said(told[0])
+
+
+def test_a_file_without_records_leaves_no_page(run, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+    _, _, err = run("empty.jsonl", "--report", "page.html", code=2)
+    assert "empty.jsonl: no records found" in err
+    assert not (tmp_path / "page.html").exists()

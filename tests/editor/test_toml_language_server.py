@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from embedded import StdioServer
+from stdio_server import StdioServer
 
 from rubric_lint.model.schema_files import newest
 from rubric_lint.rules import BY_NAME

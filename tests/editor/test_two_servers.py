@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from embedded import StdioServer
 from node import ROOT, install_locked, node
+from stdio_server import StdioServer
 
 pytestmark = pytest.mark.slow
 

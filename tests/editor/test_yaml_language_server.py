@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 from cases import read_cases
-from embedded import StdioServer
 from node import ROOT, install_locked, node
+from stdio_server import StdioServer
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.schema import schema_for

@@ -195,7 +195,7 @@ def test_each_module_that_chooses_is_tested_without_what_is_compiled():
     assert {
         "rubric_lint.source.reading",
         "rubric_lint.model.schema",
-        "rubric_lint.scoring.records.decoding",
+        "rubric_lint.scoring.output",
     } <= compiled.choosing()
 
 

@@ -6,15 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from operator import ge, le
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.scoring.grading import AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import RubricPart, RubricPlaces
-
-if TYPE_CHECKING:
-    from rubric_lint.assess.rubric_tests.mutation import Sums
-    from rubric_lint.assess.rubric_tests.tree_mutation import _ReachedScores
 
 UNSCORED = "unscored"
 """The verdict, in expectations and in what a change alters, on an answer to which nothing in the rubric applies."""
@@ -23,8 +19,21 @@ Points = Any
 """Points of a rubric, or its exact score in 0..1 if its points vary."""
 
 
-ReachableScores: TypeAlias = "Sums | _ReachedScores"
-"""The points that answers reach which meet all gates, of a flat rubric or of one whose points vary."""
+class ReachableScores(Protocol):
+    """The points that answers reach which meet all gates; `least` are the fewest, perhaps below 0."""
+
+    @property
+    def least(self) -> Points:
+        """The fewest points."""
+
+    def lowest(self, low: Points) -> Points | None:
+        """Return the fewest points of at least `low`; None if there are none."""
+
+    def above(self, points: Points) -> Points | None:
+        """Return the fewest points above some; None if there are none."""
+
+    def highest(self, low: Points, stop: Points | None = None) -> Points | None:
+        """Return the most points from `low` up to, not including, `stop`; None if there are none."""
 
 
 class TooManySumsError(Exception):

@@ -56,7 +56,7 @@ class _GroupSums(NamedTuple):
 
 
 class _ReachedScores:
-    """The scores that answers reach which meet all gates, in ascending order; its methods are those of `Sums`."""
+    """The scores that answers reach which meet all gates, in ascending order."""
 
     least = 0
 
