@@ -429,7 +429,7 @@ class Command(click.Command):
             raise click.exceptions.Exit(Exit.FAULT) from None
 
 
-class Group(Command, click.Group):
+class CommandGroup(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
@@ -461,7 +461,7 @@ _UNNAMED = ""
 """Stands for the default command among the arguments; no command has this name."""
 
 
-class DefaultGroup(Group):
+class DefaultGroup(CommandGroup):
     """A group that runs its `default` command when the first argument names no other, and shows its help.
 
     The commands `late`, each at `module:function`, are loaded on first use.

@@ -17,7 +17,7 @@ from rubric_lint.judge.prompt import Message
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.scoring.records.entries import LIMIT
-from rubric_lint.scoring.records.reply import ReplyError, find_fault, read_reply_of, shorten
+from rubric_lint.scoring.records.reply import ReplyError, find_fault, read_reply_of, shorten_line
 
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""
@@ -204,7 +204,7 @@ class BatchResults(ExitStack):
         try:
             return _read_exchange(json.loads(file.readline(LIMIT)))
         except ReplyError as fault:
-            raise UnansweredError(f"the result of the batch: {shorten(str(fault))}") from None
+            raise UnansweredError(f"the result of the batch: {shorten_line(str(fault))}") from None
 
     def list_foreign(self, requests: Iterable[Request]) -> list[str]:
         """Return the ids of results that belong to none of these requests, which are all that a run has."""

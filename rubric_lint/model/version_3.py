@@ -144,7 +144,7 @@ def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:
 
 def read_rubric(document: Document, path: Path) -> View:
     """Return the view of the rubric at `path`, valid or not: a list of criteria, or a mapping with them."""
-    reading = _RubricReader(document, path)
+    reading = _Version3Reader(document, path)
     value = document.value(path)
     node = value if isinstance(value, dict) else {}
     try:
@@ -178,7 +178,7 @@ def read_rubric(document: Document, path: Path) -> View:
     )
 
 
-class _RubricReader:
+class _Version3Reader:
     """A rubric that is being read: the criteria so far, with their ids and their weights in the nodes around them."""
 
     def __init__(self, document: Document, path: Path) -> None:

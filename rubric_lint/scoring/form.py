@@ -91,15 +91,15 @@ class OutputForm:
         self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
             inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
-        self._output = _Fields(outer, definitions)
-        self._check = _Fields(inner, definitions)
+        self._output = _FormFields(outer, definitions)
+        self._check = _FormFields(inner, definitions)
         own = [name for name in self._check.list_allowed() if name not in _OF_ANY_CHECK]
         self.field = own[0] if len(own) == 1 else ""
         self._deciding = frozenset(own)
         if self.holds_checks:
             self._deciding |= {"checks"}
 
-    def _fields_around(self, path: Path) -> "_Fields":
+    def _fields_around(self, path: Path) -> "_FormFields":
         """Return the fields of the output, or of a check, that the field at a path is one of."""
         return self._check if len(path) > 1 else self._output
 
@@ -244,7 +244,7 @@ class OutputForm:
         return f'{{"checks": [{{"id", {answer}}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
 
 
-class _Fields:
+class _FormFields:
     """The fields of an output, or of a check, by the definition of the schema: the required ones, and the rule of each.
 
     A rule is False if the field is not allowed.

@@ -20,7 +20,7 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 
 
-class Panel(NamedTuple):
+class PanelVotes(NamedTuple):
     """The models that judged an answer together, by name, and how many of their votes can be independent."""
 
     models: tuple[str, ...]
@@ -128,7 +128,7 @@ class RubricTotals:
     sampled: int = 0
     stable: int = 0
     """The number of answers judged several times, and of those with the same verdict each time."""
-    panels: Counter[Panel] = field(default_factory=Counter)
+    panels: Counter[PanelVotes] = field(default_factory=Counter)
     """The number of answers that each panel of models judged."""
     grades: Counter[str | None] = field(default_factory=Counter)
     """The number of outputs with each grade of the rubric; None counts those below all."""
@@ -297,7 +297,7 @@ class Totals:
         if result.rubric.rubric_grades:
             totals.grades[result.rubric_grade] += times
         if result.models:
-            totals.panels[Panel(tuple(dict.fromkeys(result.models)), result.votes)] += times
+            totals.panels[PanelVotes(tuple(dict.fromkeys(result.models)), result.votes)] += times
         for criterion, answer in zip(totals.criteria, result.answers, strict=True):
             criterion.answers[answer] += times
 

@@ -46,7 +46,7 @@ def read_toml(source: Source) -> Tree:
         SyntaxFaultError: if it is not valid TOML, or nested too deep.
     """
     text = source.text
-    scanner = _Scanner(text)
+    scanner = _TomlScanner(text)
     with suppress(*_NOT_TOML):
         scanner.read()  # finds what is nested too deep, for which `tomllib` needs the square of its depth
     try:
@@ -85,7 +85,7 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
         at = min(source.line_span(int(found["line"])).start + int(found["column"]) - 1, max(len(source.text) - 1, 0))
     words = message[: found.start()] if found else message
     if _SECOND.match(words):
-        before = _Scanner(source.text[:at])
+        before = _TomlScanner(source.text[:at])
         with suppress(*_NOT_TOML):
             before.read()
         key = before.last_key
@@ -101,7 +101,7 @@ def _extend(tables: Iterable[_TomlTable | _TomlArray], end: int) -> None:
         table.end = max(table.end, end)
 
 
-class _Scanner:
+class _TomlScanner:
     """Finds the places of everything in valid TOML; `comments` are filled on the way."""
 
     def __init__(self, text: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rubric_lint.cli.commands import Exit, Group, format_unknown
+from rubric_lint.cli.commands import CommandGroup, Exit, format_unknown
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import command
 from rubric_lint.cli.output import has_content
@@ -105,7 +105,7 @@ def bundle_schemas(given: Given) -> int:
     return Exit.FOUND if given.check and stale else Exit.CLEAN
 
 
-class _Schemas(Group):
+class _Schemas(CommandGroup):
     """Lists the schemas if no command is named."""
 
     def invoke(self, ctx: click.Context) -> object:

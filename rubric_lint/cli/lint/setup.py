@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import Exit, Group, end_at_once
+from rubric_lint.cli.commands import CommandGroup, Exit, end_at_once
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import Choice, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
@@ -173,7 +173,7 @@ def _find_skills_folder(agent: str) -> str:
     return running.skills if running else SHARED_SKILLS
 
 
-skill = Group(
+skill = CommandGroup(
     "skill",
     commands=[install, print_path, print_skill],
     help="Install the skill that teaches coding agents to write rubrics.\n\nA skill is a file of instructions that an "
@@ -203,7 +203,7 @@ def _require_folder() -> str:
     return folder
 
 
-cache = Group(
+cache = CommandGroup(
     "cache",
     commands=[clear_all, show_folder],
     help=f"Show or clear the cache of results from earlier runs. Set the environment variable {FOLDER} to move it.",

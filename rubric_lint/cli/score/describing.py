@@ -105,7 +105,7 @@ def _read(file: str, mapping: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 @dataclass
-class _Fields:
+class _RecordFields:
     """The places in records with values, and what they can be: a field of ours, or judgements of a side."""
 
     values: dict[str, list[Any]]
@@ -119,7 +119,7 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
     if len(records) == 1 and not wrapper and _are_by_id(records[0]):
         yield f"{visible(file)} has {len(records[0]):,} objects by their ids; write them as a list, each with its `id`."
         return
-    fields = _Fields(dict(_list_values(records)))
+    fields = _RecordFields(dict(_list_values(records)))
     for scoring_rubric in rubrics.values():
         _find_judgements(fields, scoring_rubric)
     _find_texts(fields, len(records))
@@ -144,7 +144,7 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
 def _map(
     file: str,
     rubrics: Mapping[str, ScoringRubric],
-    fields: _Fields,
+    fields: _RecordFields,
     wrapper: Mapping[str, str],
     records: Sequence[Mapping[str, Any]],
 ) -> dict[str, Mapping[str, str] | None]:
@@ -205,7 +205,7 @@ def _list_values(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, li
                 yield f"{name}.{step}", found
 
 
-def _find_judgements(fields: _Fields, rubric: ScoringRubric) -> None:
+def _find_judgements(fields: _RecordFields, rubric: ScoringRubric) -> None:
     """Find what the judge returned, whole or by criterion, and judgements of people."""
     scorer = Scorer({rubric.name: rubric})
     ids = {fold_column(criterion.id): criterion.id for criterion in rubric.criteria}
@@ -237,7 +237,7 @@ def _unpack(value: Any) -> Any:
     return value
 
 
-def _find_columns(fields: _Fields, ids: Mapping[str, str]) -> None:
+def _find_columns(fields: _RecordFields, ids: Mapping[str, str]) -> None:
     """Find columns named after the criteria with one more word, such as `judge_accuracy` and `judge_tone`."""
     whole = f"{next(iter(fields.output.values()), '')}."
     by_name = {fold_column(name): name for name in reversed(fields.values)}
@@ -273,7 +273,7 @@ def _is_prose(value: Any) -> bool:
     return isinstance(value, str) and " " in value.strip()
 
 
-def _find_texts(fields: _Fields, records: int) -> None:
+def _find_texts(fields: _RecordFields, records: int) -> None:
     """Find the id, a short value that is another one in each record, and the texts, by their names."""
     used = {*fields.output.values(), *fields.sides[JUDGE].values(), *fields.sides[HUMAN].values()}
     free = {name: values for name, values in fields.values.items() if name not in used}

@@ -46,7 +46,7 @@ class AnswerEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleStep:
+class ScoredStep:
     """A band or a level where it is written: its place and the answers in it, from `low` to `high`.
 
     With `is_short`, it is a key of the short form, which leaves out the last.
@@ -87,9 +87,9 @@ class ScoredCriterion:
         return found[0] if found else None
 
     @cached_property
-    def steps(self) -> tuple[ScaleStep, ...]:
+    def steps(self) -> tuple[ScoredStep, ...]:
         """The bands or levels that the document has as such, in its units."""
-        found: list[ScaleStep | None] = []
+        found: list[ScoredStep | None] = []
         if self.criterion is not None and self.criterion.levels is not None:
             for level in self.criterion.levels:
                 number = level.number
@@ -111,7 +111,7 @@ class ScoredCriterion:
         found = self.located.rubric.find_written((*criterion.path, field))
         return None if found is None or self.located.document.is_merged(found[0]) else found[0]
 
-    def _make_step(self, path: Path, part: Part, written: Any, answers: Iterable[int]) -> ScaleStep | None:
+    def _make_step(self, path: Path, part: Part, written: Any, answers: Iterable[int]) -> ScoredStep | None:
         """Return the step at a path, if the document has there exactly what is read."""
         found = self.located.rubric.find_written(path)
         if found is None:
@@ -123,7 +123,7 @@ class ScoredCriterion:
         if not known or written_there != written:
             return None
         low, high = known[0].grade.answer, known[-1].grade.answer
-        return ScaleStep(place, part, known, low, high, is_short=part is Part.KEY)
+        return ScoredStep(place, part, known, low, high, is_short=part is Part.KEY)
 
 
 def is_sound(analysis: Analysis, located: LocatedRubric) -> bool:
@@ -179,7 +179,7 @@ def _whole(document: Document, path: Path) -> Span:
     return Span(document.span(path, Part.KEY).start, document.extent(path).end)
 
 
-def _format_step(scored: ScoredCriterion, step: ScaleStep) -> str:
+def _format_step(scored: ScoredCriterion, step: ScoredStep) -> str:
     """Write a row for each answer of a band or level."""
     noun = _name_unit(scored)
     is_alone = len(scored.rubric.criteria) == 1
@@ -372,7 +372,7 @@ _VERBS = {
 }
 
 
-def _format_verdicts(step: ScaleStep) -> str:
+def _format_verdicts(step: ScoredStep) -> str:
     """Write what is certain about the verdict with the answers of a band or level; empty if nothing is."""
     groups: dict[str, list[int]] = {}
     for answer in step.answers:
@@ -403,7 +403,7 @@ def _place_part(scored: ScoredCriterion, fields: tuple[str, ...], text: str) -> 
         yield _HintPart(document.span(scored.place, Part.ENTRY).start, text, is_before=True)
 
 
-def _end(scored: ScoredCriterion, step: ScaleStep) -> int:
+def _end(scored: ScoredCriterion, step: ScoredStep) -> int:
     """Return the end of what says a band or level; of an alias, not that of the definition.
 
     Of the short form it is the end of the outcome, or of the first line if that has several: directly behind the key, a

@@ -22,7 +22,7 @@ from rubric_lint.lint.fix.new_findings import (
 )
 from rubric_lint.lint.fix.outcome import CONVERSIONS, SAFE, Applied, Fixed, FixSelection, Left, Note
 from rubric_lint.lint.fix.proof import find_proof_failure
-from rubric_lint.lint.fix.search import MAX_ROUNDS, ChosenFix, FixSearch, StoppedError
+from rubric_lint.lint.fix.search import MAX_ROUNDS, ChosenFix, FixSearch, TimeLimitError
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.model.schema_files import CURRENT
@@ -77,7 +77,7 @@ def fix(
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
                 trial, refused, _ = FixSearch(trial.examined, settings, wish).run([], refused)
                 done = [*done, *trial.applied]
-        except StoppedError:
+        except TimeLimitError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
         examined, applied = trial.examined, applied + done
         if not (done and (refused or left_out)):  # otherwise one of them may have become possible

@@ -281,7 +281,7 @@ class FixSearch:
             text = splice(examined.result.source.text, this_round.edits)
             examined = examine(examined.result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
-                raise StoppedError
+                raise TimeLimitError
             after = ParsedText(examined.result.source, self.settings, examined)
             broken = [*find_proof_failures(reading, after, this_round.changes)]
             if broken:
@@ -342,5 +342,5 @@ def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _FixId]:
     }
 
 
-class StoppedError(Exception):
+class TimeLimitError(Exception):
     """The time limit was reached while the fixes were proved."""

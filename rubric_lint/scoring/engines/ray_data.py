@@ -23,14 +23,14 @@ from rubric_lint.scoring.totals import Totals
 
 
 def _score(table: pa.Table, score: MapBatches, fields: Mapping[str, str]) -> pa.Table:
-    """Return results, with a column more: its first row has what is counted, for `_Folder`."""
+    """Return results, with a column more: its first row has what is counted, for `_ResultsFolder`."""
     results, batch = score.score(table.rename_columns([fields.get(name, name) for name in table.column_names]))
     counts = pickle.dumps((batch.totals, len(batch.judged_otherwise)))
     column = [counts if row == 0 else None for row in range(len(results))]
     return results.append_column("counts", pa.array(column, pa.binary()))
 
 
-class _Folder(BlockBasedFileDatasink):  # type: ignore[misc]  # Ray is not in .venv
+class _ResultsFolder(BlockBasedFileDatasink):  # type: ignore[misc]  # Ray is not in .venv
     """A folder of results, with the counts of all tasks: Ray keeps one value of each, however often it runs."""
 
     def write(self, blocks: Iterable[Any], ctx: Any) -> Any:
@@ -87,7 +87,7 @@ def score_files(
         context.enable_progress_bars = sys.stderr.isatty()
         context.execution_options.preserve_order = True
         context.use_datasource_v2 = False  # without aiohttp, its threads fail now and then
-        results = _Folder(str(part), file_format="parquet")
+        results = _ResultsFolder(str(part), file_format="parquet")
         given = {"score": score, "fields": {column: field for field, column in mapping.items()}}
         with redirect_stdout(sys.stderr):  # where Ray reports workers that die; stdout is for the totals
             outputs = ray.data.read_parquet(paths, schema=columns, partitioning=None, file_extensions=None)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from rubric_lint.model.messages import join_words
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
-from rubric_lint.scoring.records.reply import find_reason, shorten
+from rubric_lint.scoring.records.reply import find_reason, shorten_line
 from rubric_lint.source.path import pointer
 
 EXPECTATIONS = "expectations"
@@ -54,7 +54,7 @@ def find_converter(head: bytes, name: str) -> Convert | None:
 
 def _make_fault_record(fault: str, **fields: Any) -> dict[str, Any]:
     """Return a record without an output that says why."""
-    return {**fields, "output": "", "judge": {"fault": shorten(fault)}}
+    return {**fields, "output": "", "judge": {"fault": shorten_line(fault)}}
 
 
 def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, Any]] | None:

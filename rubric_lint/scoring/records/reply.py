@@ -164,7 +164,7 @@ def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"`{shorten(name, 60)}` is given twice in one object")
+            raise ValueError(f"`{shorten_line(name, 60)}` is given twice in one object")
         found[name] = value
     return found
 
@@ -182,9 +182,11 @@ def find_reason(record: Mapping[str, Any]) -> str:
     """Return why a record has no output, as its `error`, `refusal` or `finish_reason` says; empty if none does."""
     error, refusal, reason = record.get("error"), record.get("refusal"), record.get("finish_reason")
     if error:
-        return shorten(find_message(error) or (error if isinstance(error, str) else json.dumps(error, default=str)))
+        return shorten_line(
+            find_message(error) or (error if isinstance(error, str) else json.dumps(error, default=str))
+        )
     if isinstance(refusal, str) and refusal.strip():
-        return f"the model refused: {shorten(refusal)}"
+        return f"the model refused: {shorten_line(refusal)}"
     return _explain_end(reason) or ""
 
 
@@ -209,7 +211,7 @@ def find_message(error: Any) -> str:
     return message if isinstance(message, str) else ""
 
 
-def shorten(text: str, most: int = 300) -> str:
+def shorten_line(text: str, most: int = 300) -> str:
     """Return a text as one line of at most `most` characters."""
     return messages.shorten(" ".join(text.split()), most)
 
@@ -228,9 +230,9 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     content = message.get("content")
     refusal = message.get("refusal") or "".join(_parts(content, "refusal"))
     if isinstance(refusal, str) and refusal:
-        return f"the model refused: {shorten(refusal)}"
+        return f"the model refused: {shorten_line(refusal)}"
     if not isinstance(content, str | list | None):
-        return f"the content of the message is {shorten(json.dumps(content), 60)}, which is not text"
+        return f"the content of the message is {shorten_line(json.dumps(content), 60)}, which is not text"
     is_blank = not "".join(_parts(content, "text")).strip()
     end = _explain_end(finish_reason)
     if end == CUT_OFF and is_blank and _has_reasoning(message):
@@ -245,7 +247,7 @@ def _explain_blank(message: Mapping[str, Any]) -> str:
     found = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     for function in [*found, message.get("function_call")]:
         if isinstance(function, dict):
-            return f"the model called the tool `{shorten(str(function.get('name')), 60)}` instead of answering"
+            return f"the model called the tool `{shorten_line(str(function.get('name')), 60)}` instead of answering"
     return "the model returned reasoning but no answer" if _has_reasoning(message) else "the output is empty"
 
 
@@ -271,14 +273,14 @@ def find_fault(result: Mapping[str, Any]) -> str:
         case {"result": {"type": "errored", **rest}}:
             fault = f"the batch reports an error: {_explain(rest.get('error'))}"
         case {"result": {"type": str() as kind}}:
-            fault = f"the batch says: {shorten(kind, 60)}"
+            fault = f"the batch says: {shorten_line(kind, 60)}"
         case {"error": error} if error:
             fault = f"the batch reports an error: {_explain(error)}"
         case {"response": {"status_code": int() as status} as response} if status != HTTPStatus.OK:
             fault = f"the batch reports HTTP {status}: {_explain(response.get('body'))}"
         case {"response": {}}:
             fault = ""
-    return shorten(fault)
+    return shorten_line(fault)
 
 
 def _explain(error: Any) -> str:
@@ -375,7 +377,7 @@ def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         try:
             output, fault, _, model = read_reply_of(result)
         except ReplyError as unreadable:
-            fault = shorten(str(unreadable))
+            fault = shorten_line(str(unreadable))
     record: dict[str, Any] = {"id": result["custom_id"], "output": output}
     judge = {name: value for name, value in {"model": model, "fault": fault}.items() if value}
     if judge:
