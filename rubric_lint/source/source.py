@@ -147,7 +147,7 @@ class Source(_SourceFields):
         # Some tools add a mark before an existing one.
         marks = re.match(b"(?:%b)+" % re.escape(mark), data) if mark else None
         bom = marks[0] if marks else b""
-        body = data[len(bom) :] if bom else data
+        body = data[len(bom) :]
         try:
             return cls(name, body.decode(encoding), encoding, bom)
         except UnicodeDecodeError as fault:

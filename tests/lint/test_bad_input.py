@@ -75,6 +75,7 @@ VALUES = [
     ("weight: -.inf", "weight.minimum"),
     ("weight: -1", "weight.below-zero"),
     ("weight: heavy", "schema.unexpected"),
+    ("weight: yes", "schema.unexpected"),  # that YAML 1.1 reads it as true adds nothing
     ("weight:", "schema.unexpected", "weight"),
     ("weight: [1]", "schema.unexpected"),
     ("weight: true", "schema.unexpected"),

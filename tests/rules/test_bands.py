@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.project.settings import FileSettings
+from rubric_lint.model.schema_files import newest
 
 ALL = range(11)
 ONLY = FileSettings(enabled=frozenset({"bounds", "overlap", "coverage"}))
@@ -298,3 +299,30 @@ def test_one_score_in_two_notations_is_a_repeated_key_and_no_overlap(keys, found
     text = f"rubrics: [{{id: a, score_ranges: {keys}}}]\n"
     rules = FileSettings(enabled=frozenset({"overlap", "duplicate-key", "bounds"}))
     assert marked(lint("a.yaml", text.encode(), rules)) == found
+
+
+LEVELS = "score_ranges: [{score_range: [1, 1], TEXT: Names one}, {score_range: [2, 2], TEXT: Names both}]"
+OURS = LEVELS.replace("TEXT", "expected_outcome")
+OF_AGENTV = LEVELS.replace("TEXT", "outcome")
+OTHER = "{id: b, score_ranges: {0: Names none, 5: Names all}}"
+AS_BANDS = {
+    "of version 2": (f"rubrics: [{{id: a, {OURS}}}]\n", "levels-as-bands", ["as-levels"]),
+    "of version 2 beside bands": (f"rubrics: [{{id: a, {OURS}}}, {OTHER}]\n", "levels-among-bands", []),
+    "of version 3 beside bands": (
+        f"{newest('suite', 'v3').modeline}rubrics: [{{id: a, {OURS}}}, {OTHER}]\n",
+        "levels-as-bands",
+        ["as-levels"],
+    ),
+    "of AgentV, which has no levels": (
+        f"tests: [{{id: one, vars: {{input: x}}, assert: [{{type: llm-rubric, value: [{{id: a, {OF_AGENTV}}}]}}]}}]\n",
+        "gap",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "code", "choices"), AS_BANDS.values(), ids=AS_BANDS)
+def test_bands_that_look_like_levels_are_offered_as_levels_where_the_rubric_can_have_them(text, code, choices):
+    result = lint("a.eval.yaml", text.encode(), ONLY)
+    assert marked(result) == [(f"coverage.{code}", "score_ranges")]
+    assert [fix.choice for fix in result.findings[0].choices] == choices

@@ -42,7 +42,8 @@ def test_bytes_that_are_no_text_are_named_with_their_place(data, text, span, sai
     with pytest.raises(UndecodableError) as fault:
         Source.from_bytes("a.yaml", data)
     assert (fault.value.source.text, fault.value.span) == (text, span)
-    said(fault.value.message)
+    said(str(fault.value))
+    assert fault.value.message == str(fault.value)
 
 
 def test_each_line_end_of_yaml_1_2_counts_once_and_those_of_yaml_1_1_are_ordinary_text():

@@ -125,8 +125,7 @@ class LabelDoubts(NamedTuple):
         """Return the values of the placeholders in `OF_LABELS`, but those that name the judge and the target."""
         labels, they, total = "the labels were", "they", sum(self.ways.values())
         way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
-        count = self.ways.get(way, 0)
-        if way is not None and count < total:  # others were drawn at random, or do not say it
+        if way is not None and (count := self.ways[way]) < total:  # others were drawn at random, or do not say it
             labels = f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}"
             they = "together they"
         refused, given = self.refused
