@@ -10,9 +10,11 @@ from found import codes
 
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.formats.home_made.candidate import TITLE
+from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.home_made.vocabulary import Containers
 from rubric_lint.lint.engine import examine_file
+from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.suggest import name_in
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.source.reading import read_documents
@@ -212,3 +214,42 @@ def test_bytes_show_each_word_for_containers():
         assert could_hold_rubrics(text, "evals/a.yaml"), word
     assert not could_hold_rubrics(b"items:\n  - {weight: 1, description: Is right}\n", "orders/a.yaml")
     assert not could_hold_rubrics(b"success_criteria: none\n", "a.yaml")
+
+
+WITH_PARTS = """criteria:
+  - {name: a, weight: 4, MARK: true, parts: [{name: m, text: Names the day}, {name: n, text: Names the year}]}
+  - {name: b, weight: 2, text: Says why it is so}
+"""
+TABLE_OF_PARTS = FormatTable.from_table(
+    {
+        "name": "ours",
+        "files": ["x"],
+        "criteria": "/criteria",
+        "id": "name",
+        "outcome": "text",
+        "weight": "weight",
+        "parts": "parts",
+        "gate": "veto",
+        "negative": "penalty",
+        "scale": "yes-no",
+    }
+)
+
+
+@pytest.mark.parametrize("mark", ["veto", "penalty"])
+def test_a_mark_of_a_criterion_with_parts_counts_for_none_of_them_and_stops_the_score(mark):
+    text = WITH_PARTS.replace("MARK", mark).encode()
+    examined = examine_file("rubric.yaml", text, FileSettings(shapes=(TABLE_OF_PARTS,)))
+    ((_, rubric),) = examined.rubrics
+    assert [criterion.id for criterion in rubric.criteria] == ["a/m", "a/n", "b"]
+    reason = f"`{mark}` of `a` counts for none of its parts, which are what is judged"
+    assert rubric.view.doubts == ((("criteria", 0, mark), reason),)
+
+
+@pytest.mark.parametrize(("around", "inside"), [("1-5", "1-4"), ("1-5", "1-5"), ("1-4", "1-5")])
+def test_a_second_scale_is_harmless_around_criteria_alone_if_it_is_that_of_their_scores(around, inside):
+    items = "".join(f"  - {{id: {name}, text: Says it, spread: {inside}}}\n" for name in "ab")
+    result, (rubric,) = see("evals/rubric.yaml", f"scale: 1-5\nspread: {around}\ncriteria:\n{items}")
+    places = [(4, f"`spread: {inside}`"), *([(2, "`spread: 1-4`")] if around == "1-4" else [])]
+    assert [(each.line, each.reason.split(" may")[0]) for each in result.unread] == places
+    assert len(rubric.view.doubts) == len(places)
