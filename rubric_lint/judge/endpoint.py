@@ -25,7 +25,7 @@ from rubric_lint.scoring.records.reply import (
     is_overload_error,
     read_reply,
     read_usage,
-    shorten,
+    shorten_line,
 )
 
 _MOST_BYTES = 10_000_000
@@ -444,7 +444,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
 
     def _redact(self, message: str) -> str:
         """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""
-        return shorten(_replace(message, self._secrets))
+        return shorten_line(_replace(message, self._secrets))
 
     def _clean(self, exchange: Exchange, body: Mapping[str, Any]) -> Exchange:
         """Return the exchange without secrets, which an endpoint may echo.
