@@ -108,6 +108,7 @@ NOT_JUDGED.update({name: record for name, record in RECORDS.items() if name != F
 INVALID = {
     FAULT: RECORDS[FAULT],
     "null in a list": {"outputs": [None]},
+    "the last of several of a judge run": {"outputs": [GIVEN, ""], "judge": {"fault": "HTTP 500"}},
     "an object": {"output": {}},
     "a text": {"output": "I refuse."},
     "NaN": {"output": {"checks": [{"id": "cause", "satisfied": float("nan")}]}},
