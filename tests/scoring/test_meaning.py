@@ -15,6 +15,7 @@ from random_rubrics import rubrics
 from rubric_lint import fix_source
 from rubric_lint.assess.diff.rubric_diff import ChangeKind, compare_rubrics, pair_rubrics
 from rubric_lint.lint.project.settings import FileSettings
+from rubric_lint.model.schema_files import newest
 from rubric_lint.scoring.loading import load_rubrics
 
 TABLES = read_cases(__file__)
@@ -63,6 +64,15 @@ def test_the_way_it_is_written_does_not_change_the_hash(old, new):
 def test_each_change_of_meaning_changes_the_hash(old, new):
     text = RUBRIC.replace(old, new).replace("[5, 10]", "[6, 10]" if "[0, 5]" in new else "[5, 10]")
     assert load(text).hash != load(RUBRIC).hash
+
+
+@pytest.mark.parametrize("last", [2, 3])
+def test_which_end_of_a_ladder_is_the_best_is_part_of_the_meaning(last):
+    schema = newest("rubric", "v3").modeline
+    levels = f"levels: {{1: Names it, {last}: Names both}}"
+    ladders = [load(f"{schema}criteria: [{{id: a, scale: {scale}, {levels}}}]\n") for scale in ([1, last], [last, 1])]
+    assert [[grade.score for grade in each.criteria[0].grades][:: last - 1] for each in ladders] == [[0, 1], [1, 0]]
+    assert ladders[0].hash != ladders[1].hash
 
 
 def test_the_thresholds_are_part_of_the_meaning():
