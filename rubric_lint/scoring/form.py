@@ -129,10 +129,11 @@ class OutputForm:
         """
         for path, value in extra:
             name = str(path[-1])
-            deciding = self._output.required[-1] if len(path) == 1 else self.field or "the answer"
+            field = self._output.required[-1] if len(path) == 1 else self.field
             second = self._find_second(path, value, ids)
             if _fold_key(name) in self._deciding:
-                message = f"`{name}` beside `{deciding}`: unclear which one counts; remove one"
+                answer = f"`{field}`" if field else "the answer"
+                message = f"`{name}` beside {answer}: unclear which one counts; remove one"
                 yield OutputError(message, pointer(path))
             elif second:
                 yield OutputError(f"a second `{second[-1]}`, inside `{name}`; expected one verdict", pointer(second))

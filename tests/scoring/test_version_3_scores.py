@@ -180,6 +180,11 @@ def test_what_answers_come_to(checks, expected):
             'level 0.855 of "code/style" is not allowed: the levels are 0.0 to 1.0, with at most two decimals',
         ),
         ({"accuracy": {"level": 5, "satisfied": True}}, "0/satisfied", '`satisfied` is not the answer to "accuracy"'),
+        (
+            {"polite": {"satisfied": True, "Satisfied": False}},
+            "2/Satisfied",
+            "`Satisfied` beside the answer: unclear which one counts; remove one",
+        ),
     ],
 )
 def test_an_answer_in_another_form_is_an_error(checks, path, message):
