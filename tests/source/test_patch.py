@@ -148,6 +148,14 @@ def test_a_changed_copy_of_a_document_comes_to_the_end_of_the_file():
     assert (last.span, last.text) == (Span(len(text), len(text)), "\n---\na: 2\nb:\n  - x  # of x")
 
 
+def test_a_new_document_that_copies_none_comes_to_the_end_of_the_file():
+    text = "a: 1\n"
+    (document,) = read("a.yaml", text)
+    data = track(document)
+    data["a"] = 2
+    assert splice(text, edits_between(document, data, added=[{"b": [3]}])) == "a: 2\n---\n{b: [3]}\n"
+
+
 @pytest.mark.parametrize("deep", ["[" * 240 + "]" * 240, "\n" + "".join(" " * at + "a:\n" for at in range(1, 240))])
 def test_what_is_deep_may_stay(deep):
     (document,) = read("a.yaml", f"a: {deep}\nb: 1\n")
