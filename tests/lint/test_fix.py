@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
+from lint_command import call
 from pages import DIALECTS, RULES, read_pages
 
 from rubric_lint.lint.engine import examine, lint
@@ -606,3 +607,30 @@ def test_fixes_are_the_same_in_each_encoding_and_with_each_line_end(unsafe):
                 different.append((name, codec, end))
     assert different == []
     assert changed > 10
+
+
+@pytest.mark.parametrize("choose", ["", "=upper-keeps"], ids=["list", "name"])
+def test_a_run_that_writes_nothing_suggests_its_own_choices_again(choose, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bands = "[{score_range: [0, 5], expected_outcome: Names one}, {score_range: [5, 10], expected_outcome: Names two}]"
+    (tmp_path / "a.yaml").write_text(f"rubrics:\n- {{id: a, wieght: 2, score_ranges: {bands}}}\n", "utf-8")
+    output, _, _ = call("--check", "a.yaml", f"--choose{choose}", program="rubric-fix")
+    assert f"`rubric-lint fix a.yaml --unsafe-fixes --choose{choose.replace('=', ' ')}`" in output
+
+
+def test_a_named_file_without_rubrics_needs_no_word_if_its_suite_has_some(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rubric = "{type: llm-rubric, value: [{id: a, outcome: Says why}]}"
+    suite = f"prompts: [x]\ntests:\n- file://b.yaml\n- {{id: one, vars: {{x: y}}, assert: [{rubric}]}}\n"
+    (tmp_path / "a.eval.yaml").write_text(suite, "utf-8")
+    (tmp_path / "b.yaml").write_text("- {id: two, vars: {x: z}}\n", "utf-8")
+    assert call("a.eval.yaml", "b.yaml", program="rubric-fix") == ("Nothing to fix in 2 files.\n", "", 0)
+
+
+def test_a_file_that_is_not_there_is_not_rewritten_for_a_release(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("--to=agentv-5", "none.yaml", program="rubric-fix") == (
+        "0 files read.\n1 file could not be read or written.\n",
+        "rubric-fix: none.yaml: does not exist\n",
+        2,
+    )
