@@ -2,6 +2,7 @@
 # ruff: noqa: E501
 
 import codecs
+import json
 import re
 from itertools import product
 from pathlib import Path
@@ -618,15 +619,6 @@ def test_a_run_that_writes_nothing_suggests_its_own_choices_again(choose, tmp_pa
     assert f"`rubric-lint fix a.yaml --unsafe-fixes --choose{choose.replace('=', ' ')}`" in output
 
 
-def test_a_named_file_without_rubrics_needs_no_word_if_its_suite_has_some(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rubric = "{type: llm-rubric, value: [{id: a, outcome: Says why}]}"
-    suite = f"prompts: [x]\ntests:\n- file://b.yaml\n- {{id: one, vars: {{x: y}}, assert: [{rubric}]}}\n"
-    (tmp_path / "a.eval.yaml").write_text(suite, "utf-8")
-    (tmp_path / "b.yaml").write_text("- {id: two, vars: {x: z}}\n", "utf-8")
-    assert call("a.eval.yaml", "b.yaml", program="rubric-fix") == ("Nothing to fix in 2 files.\n", "", 0)
-
-
 def test_a_file_that_is_not_there_is_not_rewritten_for_a_release(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert call("--to=agentv-5", "none.yaml", program="rubric-fix") == (
@@ -634,3 +626,12 @@ def test_a_file_that_is_not_there_is_not_rewritten_for_a_release(tmp_path, monke
         "rubric-fix: none.yaml: does not exist\n",
         2,
     )
+
+
+def test_a_fix_that_would_cause_a_finding_is_counted_once_as_blocked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "rubrics:\n- {id: a, expected_outcome: Names it}\n- {idd: a, expected_outcome: Cites it}\n"
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    output, _, code = call("--unsafe-fixes", "--format=json", "a.yaml", program="rubric-fix")
+    summary = json.loads(output)["summary"]
+    assert (code, summary["remaining"], summary["blocked"], summary["unsafe"]) == (0, 1, 1, 0)

@@ -326,7 +326,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             self._totals.add(result)
             if self._totals.unsafe + self._totals.open > waiting:
                 self.note_fixable(file)
-        self.explaining.add(name, fixed.result, group=file.group if isinstance(file, File) else "")
+        self.explaining.add(name, fixed.result)
         self._report(result)
 
 
