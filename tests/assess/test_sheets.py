@@ -407,6 +407,21 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
     assert ([*given["ann"].values()], invalid, len(left[SKIPPED])) == ([((9, 7), "pass")], [], 2)
 
 
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_half_a_character_is_written_in_an_id_and_in_an_answer(ending):
+    """A workbook holds it as it is; CSV, which is UTF-8, as an escape: two ids never become one."""
+    rubrics = load("scores")
+    answers = [{"id": "a\ud800", "answer": "x \ud83d"}, {"id": "a\ud801", "answer": "y"}]
+    chunks = ["\n".join(map(json.dumps, answers)).encode()]
+    rows = make_rows([*read_answers(chunks, rubrics)], rubrics)
+    rows[1][2:4] = [9, 7]
+    data = write_excel(rows, rubrics.values()) if ending == "xlsx" else write_csv(rows)
+    given, invalid, left = read(rubrics, data, f"ann.{ending}")
+    first, second = ("a\ud800", "a\ud801") if ending == "xlsx" else (r"a\ud800", r"a\ud801")
+    skipped = {SKIPPED: [f"ann.{ending}:3 ({second})"]}
+    assert (given, invalid, left) == ({"ann": {first: ((9, 7), "pass")}}, [], skipped)
+
+
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
     header = ["id", "question"]
     assert [RequiredColumns().is_met_by(header), RequiredColumns(judgements=frozenset({"c"})).is_met_by(header)] == [

@@ -196,7 +196,7 @@ def change_cases(name, text):
         case["assert"] = [{"type": "llm-rubric", "value": case.pop("rubrics")}]
         case["vars"] = {"input": case.pop("input")}
     data["tests"].reverse()
-    assert isinstance(patch.write(document, data), str)
+    assert isinstance(patch.write([(document, data)]), str)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import commands
 import pytest
 from disk import small
 
-from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
+from rubric_lint.lint.project.writing import WriteError, lock, open_whole, replace_file, write_file
 
 ROOT = Path(__file__).parents[2]
 OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
@@ -42,12 +42,10 @@ for _ in range(runs):
     if found not in texts:
         sys.exit(f"neither old nor new: {len(found)} bytes")
     seen.add(found)
-    beside = [other for other in path.parent.iterdir() if other != path]
-    if not all(other.match(f".{path.name}.*.rubric-lint") for other in beside):
-        sys.exit(f"left behind: {beside}")
-    left.append(len(beside))
-    for other in beside:
-        other.unlink()
+    left.append(len(os.listdir(path.parent)) - 1)
+replace_file(str(path), path.read_bytes(), texts[0])
+if os.listdir(path.parent) != [path.name]:
+    sys.exit(f"left behind: {os.listdir(path.parent)}")
 sys.exit(0 if len(seen) == 2 and set(left) == {0, 1} else "was never killed at another moment")
 """
 
@@ -80,9 +78,41 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def write_whole(name):
+    with open_whole(name, "wb") as stream:
+        stream.write(NEW)
+
+
 def test_the_file_holds_the_new_text_and_nothing_is_left_beside_it(file):
     assert replace_file(str(file), OLD, NEW) == 0
     assert (file.read_bytes(), names(file.parent)) == (NEW, ["suite.yaml"])
+
+
+NAME = ".suite.yaml.0123456789abcdef.rubric-lint"
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: replace_file(path, OLD, NEW), lambda path: write_file(path, NEW), write_whole]
+)
+def test_what_a_killed_process_left_behind_is_removed_and_what_another_one_writes_is_not(file, tmp_path, write):
+    (tmp_path / NAME).write_bytes(b"half")
+    alive = tmp_path / NAME.replace("0", "1")
+    with alive.open("wb") as stream:
+        assert lock(stream.fileno())
+        write(str(file))
+        assert names(tmp_path) == [alive.name, "suite.yaml"]
+
+
+def test_what_only_looks_like_our_temporary_files_stays(file, tmp_path):
+    others = [NAME.replace("a", "A"), NAME.removeprefix("."), f"{NAME}.yaml", NAME.replace("0", ""), ".rubric-lint"]
+    for name in others:
+        (tmp_path / name).write_bytes(b"mine")
+    folder, link, pipe = (tmp_path / NAME.replace("0", digit) for digit in "123")
+    folder.mkdir()
+    link.symlink_to("suite.yaml")
+    os.mkfifo(pipe)
+    replace_file(str(file), OLD, NEW)
+    assert names(tmp_path) == sorted(["suite.yaml", *others, folder.name, link.name, pipe.name])
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755, 0o2755])

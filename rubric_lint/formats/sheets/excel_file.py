@@ -33,7 +33,7 @@ LONGEST = 32_767
 """The number of UTF-16 units that a cell holds."""
 
 _WRITTEN = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_HELD_BACK = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_HELD_BACK = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def encode_text(text: str) -> str:

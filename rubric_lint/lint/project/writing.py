@@ -1,10 +1,13 @@
 """Write a file so that it always has either its old or its new content, complete."""
 
 import os
+import re
 import signal
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -175,8 +178,10 @@ def write_file(name: str, data: bytes) -> None:
             return
         if path.exists() and not path.is_dir():
             raise WriteError("is not a regular file; only regular files can be written")
-        with holding(*STOPS), open_whole(name, "wb") as stream:
-            stream.write(data)
+        if path.is_dir() or not path.parent.is_dir():
+            raise WriteError(_explain(name, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
+        with _write_temporary(path, data, None) as temporary:
+            temporary.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file
         raise _refuse(fault) from fault
     _sync_folder(path.parent)
@@ -194,13 +199,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
     """
     try:
         path, before = _check(name)
-        # An interrupt would leave the second file behind.
-        with holding(*STOPS), create_temporary(path, 0o600) as (descriptor, temporary):
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(new)
-                stream.flush()
-                _copy_rights(descriptor, temporary, path, before)
-                os.fsync(descriptor)
+        with _write_temporary(path, new, before) as temporary:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
                 raise WriteError("was changed by another program meanwhile; run this again")
@@ -250,19 +249,97 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
+_TEMPORARY = re.compile(r"\..{1,20}\.[0-9a-f]{16}\.rubric-lint", re.DOTALL)
+"""The names of our temporary files. The suffix hides those of killed processes from searches for rubrics."""
+
+_LONGEST_WRITE = 3600
+"""The most seconds that a file is being written, where the system has no locks that show it."""
+
+
 @contextmanager
 def create_temporary(target: str | Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Create an empty file in the folder of `target`, and delete it in the end unless it was renamed.
 
-    Yield its descriptor, which the caller closes, and its path, whose suffix hides it from searches for rubrics.
+    Yield its descriptor, which the caller closes, and its path. It is locked as long as this process lives, so the next
+    one that writes into the folder knows and removes what killed ones left there.
     """
     path = Path(target)
-    temporary = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    _remove_left_behind(path.parent)
+    while True:
+        temporary = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        if _is_locked(descriptor):
+            break
+        os.close(descriptor)  # another process took it for one that was left behind, and removes it
     try:
-        yield descriptor, temporary
+        with _holding_lock(descriptor):
+            yield descriptor, temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        return lock(descriptor) and os.fstat(descriptor).st_nlink > 0
+    except OSError:  # a file system without locks, where nothing is removed
+        return True
+
+
+@contextmanager
+def _holding_lock(descriptor: int) -> Iterator[None]:
+    """Keep the lock of a file that the block closes before it renames it; Windows renames no open file."""
+    if os.name == "nt":
+        yield
+        return
+    keeper = os.dup(descriptor)
+    try:
+        yield
+    finally:
+        os.close(keeper)
+
+
+@cache
+def _remove_left_behind(folder: Path) -> None:
+    """Remove the temporary files of killed processes from a folder, once in each run."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _TEMPORARY.fullmatch(path.name):
+                _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a regular file that no process has locked."""
+    with suppress(OSError):
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return
+        if os.name == "nt":
+            if time.time() - status.st_mtime > _LONGEST_WRITE:
+                path.unlink()
+            return
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            if lock(descriptor):
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _write_temporary(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
+    """Create a file in the same folder with `data`, synced to disk; delete it in the end unless it was renamed.
+
+    Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
+    """
+    # An interrupt would leave the file behind.
+    with holding(*STOPS), create_temporary(path, 0o600 if like else 0o666) as (descriptor, temporary):
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if like:
+                _copy_rights(descriptor, temporary, path, like)
+            os.fsync(descriptor)
+        yield temporary
 
 
 def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) -> None:
