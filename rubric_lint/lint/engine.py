@@ -517,9 +517,11 @@ def _check(document: Document, rubric: Rubric) -> Iterator[FoundProblem]:
     for name, check in checks_for(find_triggers(rubric)):
         if name in without:
             continue
+        is_placed = name == "ambiguous-scalar" and view is not None and not view.has_own_scalars
         try:
             for problem in check(rubric):
-                yield FoundProblem(name, view.translate(problem) if view else problem, document, rubric)
+                placed = view.translate(problem, is_placed=is_placed) if view else problem
+                yield FoundProblem(name, placed, document, rubric)
         except Exception as fault:
             raise RuleError(f"rule {name}: {type(fault).__name__}: {fault}") from fault
 

@@ -157,13 +157,14 @@ class View:
         known = (path[:length] for length in range(len(path), -1, -1))
         return next((self._places[above] for above in known if above in self._places), (path, False))
 
-    def translate(self, problem: Problem) -> Problem:
+    def translate(self, problem: Problem, *, is_placed: bool = False) -> Problem:
         """Return a problem that a rule found in the words of version 2 with its place in the document.
 
+        With `is_placed`, its path is one of the document already.
         A repair in those words is of use only as a reason: what is not rewritten says so. One that moves whole criteria
         has their places in the document already. Those of our own format are repairs of the document.
         """
-        path, part = self._locate(problem.path, problem.part)
+        path, part = (problem.path, problem.part) if is_placed else self._locate(problem.path, problem.part)
         if self.dialect is OWN and not path:  # the whole document has no key
             path, part = (CRITERIA,), Part.KEY
         related = tuple(
@@ -235,10 +236,18 @@ class View:
             value = value[step]
         return Decimal(value) if type(value) is int else None
 
+    @property
+    def has_own_scalars(self) -> bool:
+        """Whether the paths of `ambiguous_scalars` are those of `data`."""
+        return bool(self.around) or self.dialect is OWN
+
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
-        """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently."""
+        """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently.
+
+        Their paths are those of `data` or, as the schema of most dialects is about the document, those there.
+        """
         found = self.document.ambiguous_scalars(within)
-        if not (self.around or self.dialect is OWN):
+        if not self.has_own_scalars:
             yield from found
             return
         own = {place: path for path, (place, _) in self._places.items()}

@@ -236,6 +236,14 @@ TABLE_OF_PARTS = FormatTable.from_table(
 )
 
 
+def test_an_ambiguous_id_of_a_part_has_its_own_place_and_criterion():
+    text = WITH_PARTS.replace("MARK: true, ", "").replace("name: n,", "name: no,")
+    result = examine_file("rubric.yaml", text.encode(), FileSettings(shapes=(TABLE_OF_PARTS,))).result
+    (finding,) = result.findings
+    assert (finding.code, finding.pointer) == ("ambiguous-scalar.two-readings", "/criteria/0/parts/1/name")
+    assert (finding.message.partition(":")[0], result.source.slice(finding.span)) == ("criterion `a/no`", "no")
+
+
 @pytest.mark.parametrize("mark", ["veto", "penalty"])
 def test_a_mark_of_a_criterion_with_parts_counts_for_none_of_them_and_stops_the_score(mark):
     text = WITH_PARTS.replace("MARK", mark).encode()
