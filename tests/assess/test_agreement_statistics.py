@@ -91,6 +91,7 @@ def test_alpha_is_what_its_definition_says(data):
     assert statistics_of(scale, rows)["alpha"] == define_alpha(rows, scale.values, distance_of(scale))
 
 
+@pytest.mark.slow
 @given(ratings(raters=2))
 def test_kappa_is_what_its_definition_says(data):
     scale, rows = data

@@ -420,6 +420,7 @@ def test_thresholds_that_somebody_has_set_are_kept_or_lost(said):
 
 
 # Texts that every reader reads the same.
+@pytest.mark.slow
 @given(rubrics)
 def test_version_2_reads_as_it_was_written(entries):
     rubric = load(entries)

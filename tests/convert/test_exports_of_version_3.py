@@ -61,7 +61,7 @@ def text_of(addition):
     return newest("rubric", "v3").modeline + ADDITIONS[addition] + "\n"
 
 
-@pytest.mark.spread(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
     (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")

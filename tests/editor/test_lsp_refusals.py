@@ -138,6 +138,7 @@ def test_an_editor_that_answers_nonsense_is_not_waited_for(file, said):
     said(logged)
 
 
+@pytest.mark.slow
 async def test_an_editor_of_a_newer_protocol_is_served(file):
     newer = {
         "workspace": {**EDITOR["workspace"], "symbol": {"symbolKind": {"valueSet": [1, 99]}}},

@@ -130,6 +130,7 @@ def written(*numbers):
     return b"".join(lines(*map(result, numbers)))
 
 
+@pytest.mark.slow
 def test_half_a_line_at_the_end_is_taken_away_wherever_it_was_cut(tmp_path):
     path = tmp_path / "results.jsonl"
     for kept in range(len(written(2))):

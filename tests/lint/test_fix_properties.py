@@ -89,6 +89,7 @@ def test_implied_gates_are_written_out_so_that_the_setting_can_go(suite, seed):
 HOWS = {"safe": {}, "unsafe": {"unsafe": True}, "chosen": {"unsafe": True, "choices": ["rename-later", "placeholder"]}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOWS.values(), ids=HOWS)
 @pytest.mark.parametrize(
     "seeds", [range(20), pytest.param(range(20, 700), marks=pytest.mark.slow)], ids=["some", "many"]

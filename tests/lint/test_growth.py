@@ -324,6 +324,7 @@ BANDS = """\
 """
 
 
+@pytest.mark.slow
 def test_an_edit_in_two_thousand_lines_is_linted_within_the_time_an_author_waits_for_nothing():
     pytest.importorskip("_ruamel_yaml")  # the pure parser takes ten times as long
     case = "  - id: case-{0}\n    input: How long do I have to wait for figure {0}?\n    rubrics:\n" + "".join(

@@ -74,6 +74,7 @@ def test_the_catalogue_names_every_authored_schema():
     assert AUTHORED.keys() == expected
 
 
+@pytest.mark.slow
 def test_every_schema_is_valid_draft_07():
     for schema in (*BUNDLED.values(), *AUTHORED.values()):
         Draft7Validator.check_schema(schema)
@@ -81,6 +82,7 @@ def test_every_schema_is_valid_draft_07():
     assert addresses == {"http://json-schema.org/draft-07/schema#"}
 
 
+@pytest.mark.slow
 def test_every_bundled_file_is_fresh():
     assert [name for name, file in FILES.items() if file.text != bundle(file)] == [], "run `make renew`"
 

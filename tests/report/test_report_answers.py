@@ -120,6 +120,7 @@ def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
     assert seen["found"] == [[1234], []]
 
 
+@pytest.mark.slow
 @needs_node
 def test_answers_are_filtered_sorted_and_searched(run):
     records = [tower("b", 9, 9), tower("a", 4, 10), tower("C", 7, 6, question="Wo?"), tower("d", 11, 1)]

@@ -45,6 +45,7 @@ def split(line):
     return where, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["bands", "level", "checklist"])
 def test_labels_are_vague_and_short_outcomes_are_not(where):
     labels, sound = read("labels"), read("sound")

@@ -112,6 +112,7 @@ def as_written_before(entries):
     return old
 
 
+@pytest.mark.slow
 @given(rubrics, st.randoms())
 def test_no_order_and_no_fix_changes_the_hash(entries, chance):
     expected = load_entries(entries).hash

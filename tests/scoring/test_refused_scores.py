@@ -84,6 +84,7 @@ NAMES = {
 TEST = "rubric: {name}\ntests:\n- {{id: a, answer: No., output: {{checks: []}}, expect: {{verdict: fail}}}}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_refuses_and_says_why_at_the_same_place(folder, said, name):
     _, text, *_ = REFUSED[NAMES[name]]

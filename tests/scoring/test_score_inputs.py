@@ -439,6 +439,7 @@ def as_workbook(header, rows):
     return stream.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["score", "output"])
 def test_a_cell_means_the_same_in_every_kind_of_table(column, said):
     cells = CELLS_OF_CRITERIA if column == "score" else ['{"score": 7}', "", " ", "{}", "null", "none"]

@@ -156,6 +156,7 @@ def test_every_dialect_is_among_them():
     assert formats | sampled == {None, *DIALECTS}
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 def test_colors_change_nothing_else():
     assert [path.name for path in INPUTS if unstyle(draw(path, color=True)) != draw(path)] == []
@@ -164,6 +165,7 @@ def test_colors_change_nothing_else():
 hundredths = st.integers(0, 100).map(lambda number: Decimal(number) / 100)
 
 
+@pytest.mark.slow
 @given(rubric=rubrics, thresholds=st.tuples(hundredths, hundredths), implicit=st.booleans())
 def test_shares_gates_and_verdicts_are_those_of_the_scorer(rubric, thresholds, implicit):
     entries = [{**entry, "weight": float(entry["weight"])} if "weight" in entry else entry for entry in rubric]

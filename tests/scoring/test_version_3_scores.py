@@ -316,6 +316,7 @@ def run(folder, *arguments):
 EXPECTED = [("a", 0.9785714285714285, "pass"), ("b", 0.75, "fail"), ("c", 0.75, "fail")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_results_are_written_and_read_again(folder, suffix):
     first = run(folder, "o.jsonl")
