@@ -106,7 +106,7 @@ def _find_scales_and_fields(document: Document, path: Path) -> Iterator[tuple[Pa
         place, is_scale = (*path[:-1], key), says_scale(key, value)
         if is_scale and (read_number(value) if is_amount(value) else read_ends(value)) in usual:
             continue
-        if place in fields:
+        if place in fields and key != CRITERIA:  # those of others are found by what they hold
             values = {"field": key, "how": format_claim(document, path)}
             message = BY_NAME["unknown-field"].write("version-3", values)
             yield place, f"{message}; there {fields[place].values['reason']}"
