@@ -1,8 +1,12 @@
 """Numbers around a rubric of another system, and its weights: none of them is wrong in silence."""
 
+import re
+
 import pytest
 from cases import read_cases
 from found import describe
+
+from rubric_lint.lint.engine import lint
 
 TABLES = read_cases(__file__)
 
@@ -79,3 +83,60 @@ def test_a_single_band_is_told_as_one(said):
     snake, camel = ("{score_range: [0, 4], expected_outcome: A}", "{scoreRange: [0, 4], expectedOutcome: A}")
     for field, band in (("rubric", snake), ("rubric", camel), ("rubrics", camel)):
         said(describe(f"criteria: Judge the tone\n{field}: {band}\n", "metric.yaml"))
+
+
+OURS = "rubrics: [{id: a, weight: 3, expected_outcome: Names the year}, Names the day]\n"
+FIELDS_OF_3 = {
+    "scale": "[1, 5]",
+    "levels": "{1: Names none, 5: Names both}",
+    "applies_if": "The question asks for a year",
+}
+SCALES = {
+    "scoring_scale": "1-5",
+    "rating_scale": "{1: Names none, 2: Names one, 3: Names both}",
+    "score_range": "[0, 5]",
+    "max_score": "5",
+    "maximum_score": "5",
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [*FIELDS_OF_3.items(), *SCALES.items()])
+def test_a_scale_and_a_field_of_version_3_next_to_our_criteria_are_near_misses_at_their_place(key, value):
+    result = lint("a.rubric.yaml", f"{OURS}{key}: {value}\n".encode())
+    (unread,) = result.unread
+    assert (result.findings, unread.line, unread.column, unread.is_known) == ((), 2, 1, True)
+    expected = "is a field of version 3" if key in FIELDS_OF_3 else "the scale of scores"
+    assert unread.reason.startswith(f"`{key}")
+    assert expected in unread.reason
+
+
+HARMLESS = {
+    "max_score": "3",  # the sum of the weights that are written
+    "scoring_scale": "0-1",
+    "page_range": "1-5",
+    "version": "3",
+    "weight": "3",
+    "max_tokens": "5",
+    "expected_outcome": "Both dates are named",
+}
+
+
+@pytest.mark.parametrize(("key", "value"), HARMLESS.items())
+def test_what_says_no_other_scale_next_to_our_criteria_is_no_near_miss(key, value):
+    result = lint("a.rubric.yaml", f"{OURS}{key}: {value}\n".encode())
+    assert (result.findings, result.unread) == ((), ())
+
+
+def test_what_a_file_says_of_version_3_and_follows_is_a_scale_or_an_error_and_no_near_miss():
+    key = "scale: [1, 5]\n"
+    (unread,) = lint("a.rubric.yaml", f"{key}{OURS}".encode()).unread
+    (modeline,) = re.findall(r"`(# yaml-language-server: .*?)`", unread.reason)
+    beside = lint("a.rubric.yaml", f"{modeline}\n{key}{OURS}".encode())
+    older = lint("a.rubric.yaml", f"{modeline.replace('v3', 'v2')}\n{key}{OURS}".encode())
+    within = lint("a.rubric.yaml", f"{modeline}\nrubrics: {{scale: [1, 5], criteria: [Names the day]}}\n".encode())
+    assert [[finding.rule for finding in result.findings] for result in (beside, older, within)] == [
+        ["schema"],
+        ["unknown-field"],
+        [],
+    ]
+    assert [result.unread for result in (beside, older, within)] == [(), (), ()]

@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.formats.home_made.direction import DIRECTIONS, HIGH_WORDS, is_reversed
 from rubric_lint.formats.home_made.format_table import list_words, split_words
 from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends
-from rubric_lint.formats.home_made.vocabulary import SETS
+from rubric_lint.formats.home_made.vocabulary import SETS, SurroundingWords
 from rubric_lint.model.criterion import is_number
 
 
@@ -217,6 +217,16 @@ def is_total(key: str) -> bool:
     words = split_words(key)
     others = {"weight", "weights", "max", "maximum", "possible"}
     return bool(words & {"total", "sum"}) and words <= {"total", "sum", *others, *SETS["of_scores"]}
+
+
+def says_scale(key: str, value: Any) -> bool:
+    """Return whether a key around criteria says on which scale they are scored, or the highest score."""
+    words = split_words(key)
+    if role_of(key, value, is_around=True) is Role.SCALE:
+        return key in SurroundingWords.scale or "range" not in words  # of ages or pages
+    is_highest = words & HIGH_WORDS and words & SETS["of_scores"] and words <= HIGH_WORDS | SETS["of_scores"]
+    is_known = key in SurroundingWords.highest or (is_highest and key not in SurroundingWords.total)
+    return is_amount(value) and bool(is_known) and not is_total(key)
 
 
 def is_way(key: str) -> bool:

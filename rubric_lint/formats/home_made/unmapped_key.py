@@ -144,6 +144,7 @@ _SUBJECTS = {
     Role.DIRECTION: ("say which scores are better", "which scores are better"),
     Role.CHANGE: ("change scores", "what changes scores"),
     Role.OPEN: ("bear on the score", "what bears on the score"),
+    Role.SCALE: ("say the scale of scores", "the scale of scores"),
     Role.LEVELS: ("have levels", "levels without scores"),
     Role.CRITERIA: ("hold criteria too", "criteria too"),
     Role.JUDGED_BY: ("say that no judge decides about a criterion", "what decides instead of a judge"),
@@ -171,5 +172,6 @@ _ADVICE_WITHOUT_TABLE = {
     Role.COMBINE: "no other way than the usual one is scored; remove it if that is the one you mean",
     Role.DIRECTION: "give the best answer the highest score, and remove it",
     Role.LEFT_OUT: "remove it, and a criterion too if that is left out",
+    Role.SCALE: "write the scores as the `levels` of each criterion, or remove it if it does not count",
 }
 _WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"

@@ -20,8 +20,8 @@ from rubric_lint.formats.agentv.suites import (
 from rubric_lint.formats.home_made.columns import PlacedCriterion
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
-from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty
-from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends
+from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty, says_scale
+from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends, read_levels
 from rubric_lint.formats.home_made.unmapped import (
     UnmappedSearch,
     find_around_in_suite,
@@ -31,9 +31,11 @@ from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import read_number
 from rubric_lint.model.messages import describe, shorten
-from rubric_lint.model.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
-from rubric_lint.model.schema import RubricSchema, schema_of
+from rubric_lint.model.recognition import CRITERIA, KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
+from rubric_lint.model.schema import RubricSchema, schema_for, schema_of
+from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.model.view import View, read_threshold
+from rubric_lint.rules import BY_NAME
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, list_prefixes, pointer
@@ -43,6 +45,7 @@ _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
 
 _SCALE = (Fraction(0), Fraction(10))
+_CHECKLIST = (Fraction(0), Fraction(1))
 BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
 """The end of the reason for criteria that are not read because others are."""
 
@@ -74,11 +77,50 @@ def find_around(document: Document, path: Path) -> Around:
         found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     mark = _advise_on_marks(document) if found else ""
     doubts = [(doubt.place, doubt.format_without_table(mark)) for doubt in found]
+    known = {doubt.place for doubt in found}
+    doubts += [doubt for doubt in _find_scales_and_fields(document, path) if doubt[0] not in known]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
         doubts += find_other_criteria(values)
     return Around(doubts=tuple(doubts))
+
+
+def _find_scales_and_fields(document: Document, path: Path) -> Iterator[tuple[Path, str]]:
+    """Find what says a scale, and the fields of version 3, beside a list of criteria; yield place and reason.
+
+    The scale that all criteria have, and the sum of their weights, change no score.
+    """
+    from rubric_lint.model.schema_problems import find_misplaced, format_claim  # noqa: PLC0415  (few files have any)
+
+    value = document.value(path)
+    criteria = [part if isinstance(part, dict) else {} for part in parts_of(value)]
+    if not isinstance(value, list) or any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
+        return  # of version 3, where they have scales of their own, or an error
+    scales = {*map(_find_scale, criteria)}
+    usual: set[Any] = {sum(read_number(criterion.get("weight")) or 0 for criterion in criteria)}
+    if len(scales) == 1:
+        usual |= scales | {high for _, high in scales}
+    fields = {problem.path: problem for problem in find_misplaced(schema_for(VERSION_3), document, path, in_suite=True)}
+    for key, value in document.value(path[:-1]).items():
+        place, is_scale = (*path[:-1], key), says_scale(key, value)
+        if is_scale and (read_number(value) if is_amount(value) else read_ends(value)) in usual:
+            continue
+        if place in fields and key != CRITERIA:  # those of others are found by what they hold
+            values = {"field": key, "how": format_claim(document, path)}
+            message = BY_NAME["unknown-field"].write("version-3", values)
+            yield place, f"{message}; there {fields[place].values['reason']}"
+        elif is_scale:
+            yield place, UnmappedKey(place, Role.SCALE, value).format_without_table()
+
+
+def _find_scale(criterion: Mapping[str, Any]) -> Ends:
+    """Return the scale of a criterion: that of its bands or its levels, or of a checklist."""
+    levels = read_levels(criterion.get("levels"))
+    scores = [Fraction(level.score) for level in levels.levels if level.score is not None] if levels else []
+    if scores:
+        return min(scores), max(scores)
+    return _CHECKLIST if criterion.keys().isdisjoint(("score_ranges", "score_range")) else _SCALE
 
 
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
