@@ -242,12 +242,12 @@ def _lose_others(
 
 
 def _takes(given: Given, name: str) -> bool:
-    """Return whether the target takes all rubrics of a file and can be written to a terminal."""
+    """Return whether all rubrics of a file can be written anew to a terminal, as is known without rewriting suites."""
     from rubric_lint.convert.export.target import ExportError
 
     with suppress(ExportError, UserError):
         _write(load_argument_rubrics(load_argument(name), given.finder()), str(given.target), is_whole=True)
-        return str(given.target) != "xlsx"
+        return given.target not in {"xlsx", *_RELEASES}
     return False
 
 
