@@ -98,3 +98,83 @@ def test_a_suite_with_cases_in_another_file_is_converted_by_fix(run, folder):
     code, text, said = run("rubric-lint convert", "a.eval.yaml", "tests: ./c.jsonl\n", "--to", "agentv-5")
     assert (code, text) == (1, "")
     assert said == ["a.eval.yaml: names `c.jsonl`; `rubric-lint fix a.eval.yaml --to agentv-5` converts them together"]
+
+
+SUITE = "tests: ./c.jsonl\nassertions: [{type: rubrics, criteria: [Polite]}]\n"
+LOST = "are in another file and are not converted"
+RUBRIC = '{"type": "rubrics", "criteria": [{"id": "c", "outcome": "Says why"}]}'
+CASE = f'{{"id": "%s", "input": "x", "assertions": [{RUBRIC}]}}\n'
+
+
+@pytest.mark.parametrize("name", ["<stdin>", "a.eval.yaml"])
+@pytest.mark.parametrize("target", RELEASES)
+def test_a_suite_from_stdin_gets_one_answer(name, target):
+    how = ("-", "--to", target, "--stdin-filename", name)
+    fixed, converted = (commands.run("rubric-lint", program, *how, stdin=SUITE) for program in ("fix", "convert"))
+    assert (converted.returncode, converted.stdout) == (fixed.returncode, fixed.stdout)
+    said, also_said = (
+        [line.removeprefix("rubric-lint: ") for line in done.stderr.splitlines() if re.search(r":\d+:\d+: ", line)]
+        for done in (fixed, converted)
+    )
+    assert sorted(said) == sorted(also_said)
+    if target == "agentv-5":  # AgentV 4 reads the suite as it is
+        assert f"{name}:1:8: the cases in `./c.jsonl` are not rewritten; run this on that file too" in said
+
+
+@pytest.mark.parametrize("target", ["rubric", "promptfoo", "csv", "json"])
+@pytest.mark.parametrize("cases", [1, 2])
+@pytest.mark.parametrize("place", ["", "sub/"])
+def test_cases_in_another_file_are_named_with_the_command_that_converts_them(run, folder, target, cases, place):
+    path = folder / place / "c.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(CASE % number for number in range(cases)), "utf-8")
+    code, text, said = run("rubric-lint convert", f"{place}a.eval.yaml", SUITE, "--to", target)
+    assert (code, "Polite" in text, "Says why" in text) == (0, True, False)
+    command = f"rubric-lint convert {place}c.jsonl --to {target}"
+    converted = commands.run(*command.split())
+    assert converted.returncode == (target == "csv" and cases > 1)
+    advice = "convert that file too" if converted.returncode else f"`{command}` converts them"
+    loss = f"the cases in `./c.jsonl` {LOST}; {advice}"
+    assert [line for line in said if "gate" not in line] == [f"{place}a.eval.yaml:1:8: lost: {loss}"]
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [
+        ("./none.jsonl", "AgentV reads cases from `./none.jsonl`, which does not exist"),
+        ("./c.csv", "the cases in `./c.csv` are not read: CSV is not supported; write them as YAML or JSON Lines"),
+        ("./c*.jsonl", f"the cases in `./c*.jsonl` {LOST}; convert that file too"),
+        (
+            "file://c.jsonl",
+            f"the cases in `file://c.jsonl` {LOST}; `rubric-lint convert c.jsonl --to rubric` converts them",
+        ),
+    ],
+)
+def test_the_reason_why_cases_are_not_converted_is_the_true_one(run, folder, named, reason):
+    (folder / "c.jsonl").write_text(CASE % "a", "utf-8")
+    (folder / "c.csv").write_text("id,input\na,x\n", "utf-8")
+    text = SUITE.replace("./c.jsonl", named)
+    _, _, said = run("rubric-lint convert", "a.eval.yaml", text, "--to", "rubric")
+    assert said == [f"a.eval.yaml:1:8: lost: {reason}"]
+    _, _, said = run("rubric-lint convert", "a.eval.yaml", text.replace(named, f"[{named}]"), "--to", "rubric")
+    assert said == [
+        "a.eval.yaml:1:8: lost: `tests`: rubric-lint has no field for it",
+        f"a.eval.yaml:1:9: lost: {reason}",
+    ]
+
+
+def test_cases_in_another_file_are_named_for_stdin(folder):
+    (folder / "c.jsonl").write_text(CASE % "a", "utf-8")
+    done = commands.run("rubric-lint", "convert", "-", "--to", "csv", stdin=SUITE)
+    loss = f"the cases in `./c.jsonl` {LOST}; convert that file too"
+    assert done.stderr == f"rubric-lint: <stdin>:1:8: lost: {loss}\n"
+    assert done.returncode == 0
+
+
+def test_assertions_in_another_file_are_lost_only_where_the_target_does_not_keep_their_name(run, folder):
+    (folder / "d.yaml").write_text("- Says why\n", "utf-8")
+    text = "tests:\n- id: a\n  input: x\n  assertions: [Polite, {include: ./d.yaml}]\n"
+    code, text_of_ours, said = run("rubric-lint convert", "a.eval.yaml", text, "--to", "rubric", "--strict")
+    assert (code, "- include: ./d.yaml" in text_of_ours, said) == (0, True, [])
+    _, _, said = run("rubric-lint convert", "a.eval.yaml", text, "--to", "promptfoo")
+    assert f"a.eval.yaml:4:34: lost: the assertions in `./d.yaml` {LOST}; convert that file too" in said

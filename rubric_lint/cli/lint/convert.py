@@ -1,5 +1,6 @@
 """Define `rubric-lint convert`, which converts rubrics to and from other systems and reports what is lost."""
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -17,12 +18,20 @@ from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import join_first, join_words, list_names
+from rubric_lint.model.messages import UserError, join_first, join_words, list_names
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.convert.export.target import ConvertedSuite, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.convert.export.target import (
+        ConvertedSuite,
+        Export,
+        ExportSource,
+        Loss,
+        Rubrics,
+        Sources,
+        SuiteLoss,
+    )
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.lint.run.argument import FileArgument
@@ -95,6 +104,7 @@ def _export(given: Given, file: "FileArgument") -> int:
         losses += [(found[loss.name].place(loss.path), loss.message) for loss in dropped]
     losses += [(found[loss.name].place_in_document(loss.path), loss.message) for loss in export.losses]
     if carried:
+        carried = carried._replace(losses=_lose_others(given, file, found, carried.losses))
         losses += _lost_around(found, carried, export.headed)
     are_kept = load_target(given.target).keeps_comments
     losses += _lost_comments(found, is_whole=given.name is None, are_kept=are_kept)
@@ -171,7 +181,8 @@ def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> in
         complain(f"{file.label}: names {list_names(others, 3)}; `{command}` converts them together")
         return Exit.FOUND
     fixed = rewrite_suite(given, file.label, file.data, member.settings)
-    [(_, fixed)] = convert_together([(member, fixed)], str(given.target))
+    if member.settings.is_followed:  # otherwise the notes about other files stay, as in `fix`
+        [(_, fixed)] = convert_together([(member, fixed)], str(given.target))
     outcome = FixOutcome(fixed, remaining=len(fixed.result.findings))
     totals = FixTotals(scope=RunScope((file.label,)))
     totals.add(outcome)
@@ -198,12 +209,46 @@ def _find_with_others(given: Given, file: "FileArgument", settings: "FileSetting
     from rubric_lint.lint.project import suites
     from rubric_lint.lint.project.files import File
 
-    if given.file != file.path or file.path == STDIN:
-        return File(file.label, settings), []  # as `fix` does, it says which files are not rewritten
+    if given.file == STDIN:
+        return suites.look_at_stdin(File(file.label, settings), file.data), []
+    if given.file != file.path:
+        return File(file.label, settings), []
     found = [member for member in suites.find([file.path], given.finder()) if isinstance(member, File)]
     if not found:
         return File(file.label, settings), []
     return found[0], [member.name for member in found[1:]]
+
+
+def _lose_others(
+    given: Given, file: "FileArgument", found: "Mapping[str, LoadedRubric]", losses: "tuple[SuiteLoss, ...]"
+) -> "tuple[SuiteLoss, ...]":
+    """Return losses in which each lost name of a file has the reason why the file is not converted with the suite."""
+    from rubric_lint.formats.agentv.files import find_other_files, format_unconverted
+    from rubric_lint.lint.fix.together import explain_unread
+
+    member, names = _find_with_others(given, file, given.finder().for_file(file.path))
+    unfollowed = {named.text: named for named in member.settings.unfollowed if member.settings.is_followed}
+    named: dict[object, SuiteLoss] = {}
+    for document in next(iter(found.values())).file:
+        for other in find_other_files(document):
+            text = other.text.strip().removeprefix("file://")
+            name = os.path.normpath(os.path.join(os.path.dirname(file.path), text))  # noqa: PTH118, PTH120
+            command = suggest("convert", name, to=given.target) if name in names and _takes(given, name) else ""
+            why = unfollowed.get(other.text)
+            reason = explain_unread(other, why) if why else format_unconverted(other, command)
+            if any(number == document.number and path == other.path[: len(path)] for number, path, _ in losses):
+                named[document.number, other.path] = document.number, other.path, reason
+    return (*(loss for loss in losses if loss[:2] not in named), *named.values())
+
+
+def _takes(given: Given, name: str) -> bool:
+    """Return whether all rubrics of a file can be written anew to a terminal, as is known without rewriting suites."""
+    from rubric_lint.convert.export.target import ExportError
+
+    with suppress(ExportError, UserError):
+        _write(load_argument_rubrics(load_argument(name), given.finder()), str(given.target), is_whole=True)
+        return given.target not in {"xlsx", *_RELEASES}
+    return False
 
 
 def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:

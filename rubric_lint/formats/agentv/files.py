@@ -160,6 +160,12 @@ def format_unread(other: OtherFile, why: Unfollowed) -> str:
     return f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
 
 
+def format_unconverted(other: OtherFile, command: str) -> str:
+    """Say that what is in another file is not converted with the suite; `command`, if there is one, converts it."""
+    advice = f"`{command}` converts them" if command else "convert that file too"
+    return f"the {other.holds} in `{shorten(other.text, _MOST)}` are in another file and are not converted; {advice}"
+
+
 def find_misshapen_cases(document: Document) -> Iterator[tuple[Path, str]]:
     """Find what is no list of cases in a file that a suite names for its cases, each with a description."""
     if document.part != Holds.CASES or is_case_file(document) or document.number is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from rubric_lint.formats.agentv.files import (
     Effect,
     OtherFile,
+    Unfollowed,
     find_other_files,
     find_values,
     format_unread,
@@ -34,6 +35,13 @@ def convert_together(
     if not blocked or len(completed) + len(failed) < 2:
         return completed
     return [(file, _keep_back(fixed, blocked)) for file, fixed in completed]
+
+
+def explain_unread(other: OtherFile, why: Unfollowed) -> str:
+    """Say why a file is not read with its suite: in the words of the finding if AgentV does not load it either."""
+    if why.effect is Effect.LOST:
+        return BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))
+    return format_unread(other, why)
 
 
 def _is_blocked(fixed: Fixed) -> bool:
@@ -109,11 +117,8 @@ def _find_blockers(file: File, fixed: Fixed, target: str, documents: Sequence[Do
         why = unfollowed.get(other.text)
         if why is None or document.pointer(other.path) in reported:
             continue
-        if why.effect is Effect.LOST:
-            reason = BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))
-            found.append((document, other.path, Part.VALUE, reason))
-        elif why.effect is not Effect.ONLY_NEW:
-            found.append((document, other.path, Part.VALUE, format_unread(other, why)))
+        if why.effect is not Effect.ONLY_NEW:
+            found.append((document, other.path, Part.VALUE, explain_unread(other, why)))
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))
