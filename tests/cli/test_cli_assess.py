@@ -202,6 +202,49 @@ def test_without_a_model_and_a_recording_it_says_what_to_do():
     ]
 
 
+STDIN_UNREAD = "rubric-lint: -: stdin is not read here; write it to a file and name that\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("-",), "without --model, ANSWERS cannot come from stdin; write them to a file and name it"),
+        (
+            ("-", "--results", "answers.judged.jsonl"),
+            "without --model, ANSWERS cannot come from stdin; write them to a file and name it",
+        ),
+        (("answers.jsonl", "--results", "-"), STDIN_UNREAD),
+        (("answers.jsonl", "--results", "-", "--model", "m", "--base-url", "http://127.0.0.1:9"), STDIN_UNREAD),
+    ],
+)
+def test_judge_outputs_on_stdin_are_refused(arguments, complaint):
+    prepare(3, GOOD, labels=3)
+    Path("-").write_text("")  # a file of this name is not meant
+    outputs = Path("answers.judged.jsonl").read_text()
+    done = commands.run("rubric-lint", "assess", FILES[0], *arguments, *LABELS, stdin=outputs)
+    assert (done.returncode, done.stdout, commands.complaint(done)) == (2, "", complaint)
+    assert Path("-").read_text() == ""
+
+
+def test_the_next_step_names_a_file_for_answers_of_stdin():
+    prepare(3)
+    write_lines("labels.jsonl", [{"id": "other", "output": {"checks": []}}])
+    answers = Path("answers.jsonl").read_text()
+    with serving(played.play(GOOD)) as chat:
+        options = ("--model", f"m@{chat.url}", "--results", "results.jsonl", *LABELS, "--format", "json")
+        done = commands.run("rubric-lint", "assess", FILES[0], "-", *options, stdin=answers)
+    (step,) = json.loads(done.stdout)["rubrics"][0]["next"]
+    assert step["command"] == f"rubric-lint assess {FILES[0]} FILE --results results.jsonl --labels labels.jsonl"
+
+
+def test_the_command_after_a_sheet_names_a_file_for_answers_of_stdin():
+    prepare(3)
+    answers = Path("answers.jsonl").read_text()
+    done = commands.run("rubric-lint", "labels", FILES[0], "-", "-o", "sheet.csv", stdin=answers)
+    command = f"rubric-lint assess {FILES[0]} FILE --labels sheet.csv"
+    assert (done.returncode, done.stderr.splitlines()[1:]) == (0, [f"  {command}"])
+
+
 @pytest.mark.parametrize("kind", ["with a field for each criterion", "scored"])
 def test_answers_that_hold_what_they_were_judged_need_no_results(kind):
     cases = prepare(30, labels=30)

@@ -290,11 +290,31 @@ def test_what_does_not_concern_us_makes_no_noise(watch):
 
 
 def test_a_path_may_appear_later(watch, said):
-    watching = watch("sub/a.yaml")
+    write("b.yaml", GOOD)
+    watching = watch("sub/a.yaml", "b.yaml")
     told = watching.more()
     said(told)
     write("sub/a.yaml", OLD)
-    assert watching.more() == report("Changed: sub/a.yaml", "sub/a.yaml" + DEPRECATED)
+    assert watching.more() == report("Changed: sub/a.yaml", "sub/a.yaml" + DEPRECATED, files=2)
+
+
+@pytest.mark.parametrize("program", ["rubric-lint", "rubric-test"])
+def test_paths_of_which_none_exists_end_it_as_without_watching(program):
+    Path("link.yaml").symlink_to("gone.yaml")
+    paths = ["no.yaml", "sub/no.yaml", "no*.yaml", "link.yaml"]
+    plain = commands.run(program, *paths)
+    # Here, as what does not end has to be stopped.
+    done = commands.run_process(commands.command(program, "--watch", *paths), timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", plain.stderr)
+    assert (plain.returncode, plain.stderr.count("\n")) == (2, len(paths))
+
+
+def test_a_folder_without_rubrics_is_watched(watch):
+    Path("empty").mkdir()
+    watching = watch("empty")
+    assert watching.more() == report("Checking everything", files=0)
+    write("empty/a.yaml", OLD)
+    assert watching.more() == report("Changed: empty/a.yaml", "empty/a.yaml" + DEPRECATED)
 
 
 def test_what_a_link_leads_to_is_followed(watch, tmp_path):

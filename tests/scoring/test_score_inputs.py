@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import math
 from pathlib import Path
 
 import commands
@@ -22,6 +23,13 @@ RUBRIC = """\
 rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
+"""
+RUBRIC_OF_CHECKS = """\
+rubrics:
+  - id: r
+    score_ranges:
+      - {score_range: [0, 4], expected_outcome: Wrong}
+      - {score_range: [5, 10], expected_outcome: Right}
 """
 SCHEMA = {"id": pa.string(), "output": pa.string(), "answer": pa.string()}
 
@@ -236,6 +244,27 @@ def test_values_of_parquet_keep_their_types(said):
         "criteria": 0, "weight": 0.5, "made": "1970-01-01 00:00:00",
     }  # fmt: skip
     said([(each["id"], each["error"]) for each in results[1:]])
+
+
+@pytest.mark.parametrize("field", ["output", "outputs"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_in_a_struct_that_json_does_not_have_is_refused_as_in_json(field, value):
+    Path("r.rubric.yaml").write_text(RUBRIC_OF_CHECKS, "utf-8")
+    outputs = [{"checks": [{"id": "r", "score": score}]} for score in (value, 7.0)]
+    forms = {"output": outputs, "outputs": [[output] for output in outputs]}
+    rows = [{"id": name, field: form} for name, form in zip("ab", forms[field], strict=True)]
+    Path("a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    pq.write_table(pa.Table.from_pylist(rows), "a.parquet")
+    found = call("a.parquet")
+    assert found == call("a.jsonl")
+    assert [result.get("error", {}).get("message") for result in found[0]] == [f"{json.dumps(value)} is not JSON", None]
+
+
+def test_a_number_that_json_does_not_have_in_another_column_refuses_no_row():
+    rows = [{"id": "a", "output": {"score": 7}, "logprobs": [-0.5, -math.inf], "loss": {"mean": math.nan}}]
+    pq.write_table(pa.Table.from_pylist(rows), "a.parquet")
+    (result,), _, code = call("a.parquet")
+    assert (result["score"], result["logprobs"], result["loss"], code) == (0.7, [-0.5, None], {}, 0)
 
 
 def reply(text, **more):

@@ -345,7 +345,7 @@ def run_assess(given: Given) -> int:
             return code
     elif not linted.has_errors:
         recorded = given.results or _find_results(given, linted.prepare().values()) or linted.judged
-        if given.answers != STDIN and given.answers not in recorded:
+        if given.answers not in recorded:
             refuse_other_texts(given.answers, given.mapping, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
     asked = MeasureOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
@@ -371,7 +371,7 @@ def _describe_run(
     """Return the files and notes for reports, and the options that suggested commands repeat."""
     inputs = trust.RunInputs(
         given.rubric,
-        given.answers,
+        "FILE" if given.answers == STDIN else given.answers,
         recorded,
         labels,
         linted.records,
@@ -443,8 +443,10 @@ def _check(given: Given) -> None:
         raise click.UsageError("--results: with --model, name one file")
     if given.rubric == STDIN:
         raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
-    named = given.labels if given.models else (*given.labels, *given.results)
-    require_existing([name for name in named if name != STDIN])
+    if given.answers == STDIN and not given.models:
+        raise click.UsageError("without --model, ANSWERS cannot come from stdin; write them to a file and name it")
+    results = given.results if not given.models or STDIN in given.results else ()
+    require_existing([*(name for name in given.labels if name != STDIN), *results])
 
 
 def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
@@ -492,8 +494,6 @@ _EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exi
 def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str, ...]:
     """Return the results beside the answers, or the file of answers itself if it has judgements; none if neither is."""
     answers = given.answers
-    if answers == STDIN:
-        return ()
     journal = name_results(answers, None, "--results")
     if journal.is_file():
         return (str(journal),)

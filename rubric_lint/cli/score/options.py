@@ -240,7 +240,9 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
 
 
 def require_existing(names: Sequence[str]) -> None:
-    """Check that the files exist; raise UserError naming those that do not."""
+    """Check that the files exist; raise UserError naming those that do not, or stdin."""
+    if STDIN in names:
+        raise UserError("-: stdin is not read here; write it to a file and name that")
     missing = [name for name in names if not Path(name).exists()]
     if missing:
         raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import click
 
-from rubric_lint.lint.project.files import File, Skipped
+from rubric_lint.lint.project.files import File, Skipped, Unreadable
 from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
@@ -110,7 +110,7 @@ class Watch:
         """Watch until the program is interrupted.
 
         Raises:
-            UserError: when the system cannot watch, or the package for it is missing.
+            UserError: when no path exists, the system cannot watch, or the package for it is missing.
             SettingsError: when the settings cannot be used at the start.
         """
         try:
@@ -122,6 +122,8 @@ class Watch:
 
     def _watch(self, watch: Callable[..., Generator[_Batch]]) -> NoReturn:
         search = self._search()
+        if not any(map(os.path.exists, self._paths)):
+            raise UserError(*(f"{file.path}: {file.reason}" for file in search.files if isinstance(file, Unreadable)))
         while True:
             batches = watch(
                 *sorted(search.folders),

@@ -111,10 +111,15 @@ def _read_integer(text: str) -> Any:
     return int(text) if digits <= MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {digits} digits")
 
 
+def read_constant(text: str) -> Any:
+    """Return what stands for `NaN`, `Infinity` or `-Infinity` until `decode_entry` refuses it."""
+    return _Flaw(f"{text} is not JSON")
+
+
 def _open_decoder(*, strict: bool) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=_read_object,
-        parse_constant=lambda text: _Flaw(f"{text} is not JSON"),
+        parse_constant=read_constant,
         parse_float=read_float,
         parse_int=_read_integer,
         strict=strict,
@@ -266,11 +271,9 @@ def decode_entry(content: Content, expected: str = _EXPECTED) -> dict[str, Any]:
     Raises:
         OutputError: if it is not valid JSON, with the fields that are, or if the entry is an error.
     """
-    if isinstance(content, dict):
-        return content
     if isinstance(content, OutputError):
         raise content
-    value = _read_strictly(content, expected)
+    value = content if isinstance(content, dict) else _read_strictly(content, expected)
     try:
         refuse_flaws(value)
     except OutputError as fault:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, BinaryIO
 
 from rubric_lint.model.suggest import format_need
-from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values
+from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values, read_constant
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.mapping import (
     INPUT_FIELDS,
@@ -81,10 +81,12 @@ def _read_rows(
 
     With `has_texts`, any column may be needed as a text.
     """
-    columns = [[*map(_read_value, list_values(column))] for column in batch.columns]
-    for column, name in zip(columns, names, strict=True):
-        if name in kept:
-            column[:] = ["" if value is None else value for value in column]
+    columns: list[list[Any]] = []
+    for column, name in zip(batch.columns, names, strict=True):
+        # In the structs of others, such as log probabilities, what JSON does not have is absent.
+        is_refused = name in OUTPUT_FIELDS and pa.types.is_nested(column.type)
+        values = [_read_value(value, is_refused=is_refused) for value in list_values(column)]
+        columns.append(["" if value is None else value for value in values] if name in kept else values)
     for number, row in enumerate(zip(*columns, strict=True), first):
         yield number, _read_row(names, row, has_texts=has_texts)
 
@@ -116,17 +118,20 @@ def _escape(value: Any) -> Any:
     return [*map(_escape, value)] if isinstance(value, list) else value
 
 
-def _read_value(value: Any) -> Any:
-    """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls."""
-    if value is None or isinstance(value, str | int):
+def _read_value(value: Any, *, is_refused: bool) -> Any:
+    """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls.
+
+    NaN and infinity are absent, or if `is_refused`, an error for the reader of the row.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return read_constant(json.dumps(value)) if is_refused else None
+    if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, float):
-        return value if isfinite(value) else None
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, dict):
-        items = {name: _read_value(item) for name, item in value.items()}
+        items = {name: _read_value(item, is_refused=is_refused) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [*map(_read_value, value)]
+        return [_read_value(item, is_refused=is_refused) for item in value]
     return str(value)
