@@ -1,9 +1,4 @@
-"""Read what a judge returned, as raw text or as an object, and grade its answers.
-
-Most outputs have exactly the fields of their form. msgspec reads and checks these at once, but it silently keeps the
-last of two equal keys. So what it decodes counts only if it has as many strings as the JSON has pairs of quotes. For
-anything else, and where msgspec is not installed, the strict reader and the schema decide.
-"""
+"""Read what a judge returned, as raw text or as an object, and grade its answers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +25,7 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
 )
-from rubric_lint.scoring.records.decoding import OutputError, read_struct
+from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
 from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.verdict import find_verdict, unwrap
@@ -417,21 +412,6 @@ class OutputReader:
                 text += f', "groups": {render([group.to_json() for group in scored.groups])}'
             found = self.graded[answers] = replace(scored, text=text)
         return found
-
-
-QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
-
-
-def count_quotes(text: str | bytes) -> int:
-    """Count the quotes that begin or end a string in JSON."""
-    if isinstance(text, str):
-        if "\\" not in text:
-            return text.count('"')
-        text = text.encode()
-    if _BACKSLASH not in text:
-        return text.count(QUOTE)
-    rest = text.replace(b"\\\\", b"")
-    return rest.count(QUOTE) - rest.count(b'\\"')
 
 
 def _list_results(criterion: ScoringCriterion) -> dict[AnswerValue, tuple[CriterionResult, str]]:

@@ -12,7 +12,8 @@ from cases import read_cases
 from ruamel.yaml import YAML
 
 from rubric_lint.scoring import OutputError, load_rubrics, score
-from rubric_lint.scoring.output import IS_INSTALLED, reader_of
+from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.records.decoding import IS_INSTALLED
 from rubric_lint.scoring.records.parse_options import Extract
 from rubric_lint.scoring.records.verdict import find_verdict
 
