@@ -32,6 +32,13 @@ class Given(SimpleNamespace):
         return [f"{field}={path}" for field, path in self.mapping.items()]
 
     @property
+    def named_answers(self) -> str:
+        """The file of answers for commands that are suggested; FILE if they came from stdin, which is read once."""
+        from rubric_lint.lint.project.opening import STDIN
+
+        return "FILE" if self.answers == STDIN else str(self.answers)
+
+    @property
     def overrides(self) -> Overrides:
         """The options that override the settings; a command has all of them, some or none."""
         from rubric_lint.lint.project.settings import Overrides

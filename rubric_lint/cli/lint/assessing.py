@@ -371,7 +371,7 @@ def _describe_run(
     """Return the files and notes for reports, and the options that suggested commands repeat."""
     inputs = trust.RunInputs(
         given.rubric,
-        "FILE" if given.answers == STDIN else given.answers,
+        given.named_answers,
         recorded,
         labels,
         linted.records,
@@ -445,8 +445,10 @@ def _check(given: Given) -> None:
         raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
     if given.answers == STDIN and not given.models:
         raise click.UsageError("without --model, ANSWERS cannot come from stdin; write them to a file and name it")
-    results = given.results if not given.models or STDIN in given.results else ()
-    require_existing([*(name for name in given.labels if name != STDIN), *results])
+    needed = [name for name in given.labels if name != STDIN]
+    if not given.models or STDIN in given.results:  # a model writes its results into a file that need not exist
+        needed += given.results
+    require_existing(needed)
 
 
 def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:

@@ -225,14 +225,15 @@ def _lose_others(
     """Return losses in which each lost name of a file has the reason why the file is not converted with the suite."""
     from rubric_lint.formats.agentv.files import find_other_files, format_unconverted
     from rubric_lint.lint.fix.together import explain_unread
+    from rubric_lint.lint.project.following import resolve
 
+    folder = os.path.dirname(file.path)  # noqa: PTH120  (`Path` is a path in a document here)
     member, names = _find_with_others(given, file, given.finder().for_file(file.path))
     unfollowed = {named.text: named for named in member.settings.unfollowed if member.settings.is_followed}
     named: dict[object, SuiteLoss] = {}
     for document in next(iter(found.values())).file:
         for other in find_other_files(document):
-            text = other.text.strip().removeprefix("file://")
-            name = os.path.normpath(os.path.join(os.path.dirname(file.path), text))  # noqa: PTH118, PTH120
+            name = resolve(other, folder)
             command = suggest("convert", name, to=given.target) if name in names and _takes(given, name) else ""
             why = unfollowed.get(other.text)
             reason = explain_unread(other, why) if why else format_unconverted(other, command)

@@ -340,9 +340,8 @@ def labels(given: Given) -> None:
         chosen = f"all {total:,} that are open"
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
     rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` also reads the tests in its folder
-    answers = "FILE" if given.answers == STDIN else given.answers
     options = {"results": given.results, "labels": [*given.labels, given.output], "map": given.map, **given.settings}
-    click.echo(f"  {suggest('assess', rubric, answers, **options)}", err=True)
+    click.echo(f"  {suggest('assess', rubric, given.named_answers, **options)}", err=True)
 
 
 def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequence[Answer], int]":

@@ -176,23 +176,31 @@ class Following:
             self._groups.update(dict.fromkeys(added, members))
 
 
+def resolve(other: OtherFile, folder: str) -> str:
+    """Return the path of what a suite in a folder names, as it is written there."""
+    return os.path.normpath(os.path.join(folder, _read_name(other)))
+
+
+def _read_name(other: OtherFile) -> str:
+    return other.text.strip().removeprefix("file://")
+
+
 def _locate(other: OtherFile, folder: str) -> list[str]:
     """Return the paths of the files that a suite in a folder names.
 
     Raises:
         _NotReadError: if they are not read.
     """
-    text = other.text.strip().removeprefix("file://")
+    text, path = _read_name(other), resolve(other, folder)
     if "://" in text:
         raise _NotReadError(Effect.ONLY_NEW, "only files are read")
     if other.holds is Holds.SCENARIOS:
         raise _NotReadError(Effect.ONLY_NEW, "scenarios are read only in a suite; write them there")
     if other.holds in (Holds.DEFAULTS, Holds.ASSERTIONS):
         names = _list_candidates(text, folder, is_template=other.holds is Holds.ASSERTIONS)
-        return [next((name for name in names if os.path.lexists(name)), os.path.normpath(os.path.join(folder, text)))]
+        return [next((name for name in names if os.path.lexists(name)), path)]
     if other.holds is Holds.CASES:
         _refuse_kinds(text, is_included=isinstance(other.path[-1], str) and other.path[-1] == "include")
-    path = os.path.normpath(os.path.join(folder, text))
     if os.path.isdir(path):
         found: list[str] = []
         for name in sorted(os.listdir(path)):

@@ -86,7 +86,9 @@ def _read_rows(
         # In the structs of others, such as log probabilities, what JSON does not have is absent.
         is_refused = name in OUTPUT_FIELDS and pa.types.is_nested(column.type)
         values = [_read_value(value, is_refused=is_refused) for value in list_values(column)]
-        columns.append(["" if value is None else value for value in values] if name in kept else values)
+        if name in kept:
+            values = ["" if value is None else value for value in values]
+        columns.append(values)
     for number, row in enumerate(zip(*columns, strict=True), first):
         yield number, _read_row(names, row, has_texts=has_texts)
 
