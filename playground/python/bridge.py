@@ -25,8 +25,8 @@ VERSION = rubric_lint.__version__
 
 def answer(request: str) -> str:
     """Return the answer to a request, which names what to do, the file and its text."""
-    told = json.loads(request)
-    return json.dumps(_ANSWERS[told.pop("do")](**told))
+    call = json.loads(request)
+    return json.dumps(_ANSWERS[call.pop("do")](**call))
 
 
 def lint(name: str, text: str) -> Answer:
@@ -93,16 +93,16 @@ def score_output(name: str, text: str, output: str, rubric: str | None) -> Answe
     except RubricError as fault:
         return {"rubrics": [], "rubric": None, "result": None, "faults": [*fault.faults]}
     chosen = rubric if rubric in models else next(iter(models))
-    told: Answer = {"rubrics": [*models], "rubric": chosen, "result": None, "faults": []}
+    answered: Answer = {"rubrics": [*models], "rubric": chosen, "result": None, "faults": []}
     if not output.strip():
-        return told
+        return answered
     try:
-        told["result"] = score(models[chosen].prepare(), output).to_json()
+        answered["result"] = score(models[chosen].prepare(), output).to_json()
     except RubricError as fault:
-        told["faults"] = [*fault.faults]
+        answered["faults"] = [*fault.faults]
     except OutputError as fault:
-        told["faults"] = [f"{fault.path}: {fault.message}" if fault.path else fault.message]
-    return told
+        answered["faults"] = [f"{fault.path}: {fault.message}" if fault.path else fault.message]
+    return answered
 
 
 _ANSWERS: Mapping[str, Callable[..., Answer]] = {

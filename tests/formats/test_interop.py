@@ -1,5 +1,6 @@
 """Rubrics of other systems: recognised by their shape, checked at their place in their own words."""
 
+import dataclasses
 import json
 import re
 import tomllib
@@ -26,6 +27,7 @@ from rubric_lint.formats.sheets.excel_file import has_openpyxl
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.criterion import Shape, Thresholds
 from rubric_lint.model.rubric import build_rubric
+from rubric_lint.model.view import Dialect
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source
@@ -67,6 +69,14 @@ def test_every_table_follows_its_schema():
         assert load_table(path.stem).dialect.name in DIALECTS
 
 
+def test_the_schema_of_tables_allows_what_a_dialect_has():
+    table = json.loads((FOLDER / "table.json").read_text("utf-8"))
+    allowed = table["properties"]["dialect"]["properties"].keys()
+    fields = {field.name for field in dataclasses.fields(Dialect)}
+    assert allowed <= fields
+    assert fields - allowed == {"cases"}  # the lists of cases of dialects that are modules
+
+
 @pytest.mark.parametrize(
     ("part", "change"),
     [
@@ -84,14 +94,14 @@ def test_the_schema_of_tables_refuses_what_nothing_reads(part, change):
 
 
 def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_the_top_it_is(monkeypatch):
-    view = {"threshold": "../pass_threshold", "beside": "tolokaforge/v1.json#/definitions/combine"}
+    view = {"threshold": "../pass_threshold", "holder_definition": "tolokaforge/v1.json#/definitions/combine"}
     table = load_table("tessl")._replace(view=view)
     monkeypatch.setattr(described, "load_table", lambda _: table)
     text = "type: weighted\npass_threshold: 7\nchecklist: [{name: a, description: It says who., max_score: 1}]\n"
     (document,) = read_documents(Source("a.yaml", text))[0]
     (found,) = described.find(document, "tessl")
     assert (found.holder_definition, found.holder_path, found.threshold_path) == (
-        view["beside"],
+        view["holder_definition"],
         (),
         ("pass_threshold",),
     )

@@ -127,7 +127,7 @@ def _fits_around(document: Document, path: Path, items: list[dict[str, Any]], fo
         return False
     holder = document.value(path[:-1]) if path else None
     keys = holder.keys() if isinstance(holder, dict) else frozenset[str]()
-    has_sibling = "beside" not in found or not keys.isdisjoint(found["beside"])
+    has_sibling = "siblings" not in found or not keys.isdisjoint(found["siblings"])
     if not has_sibling and not _have_any(items, found.get("or", ())):
         return False
     if "only" in found and not keys <= set(found["only"]):
@@ -236,8 +236,8 @@ def _read_threshold(document: Document, path: Path, view: Mapping[str, Any]) -> 
     if not place:
         return {"threshold": otherwise}
     fields: dict[str, Any] = {"threshold": read_threshold(document, place, otherwise)}
-    if "beside" in view and ("beside_in" not in view or _are_like(path[-3:-2], view["beside_in"])):
-        fields |= {"holder_definition": view["beside"], "holder_path": place[:-1], "threshold_path": place}
+    if "holder_definition" in view and ("holder_in" not in view or _are_like(path[-3:-2], view["holder_in"])):
+        fields |= {"holder_definition": view["holder_definition"], "holder_path": place[:-1], "threshold_path": place}
     return fields
 
 

@@ -242,20 +242,20 @@
     const outputs = Array.isArray(given) ? given : [given];
     for (const [number, output] of outputs.entries()) {
       const sample = outputs.length > 1 ? `Sample ${number + 1}` : "";
-      const told = typeof output === "string" ? parse(output) : output;
+      const parsed = typeof output === "string" ? parse(output) : output;
       if (output !== record) raw.push([sample || "Output", typeof output === "string" ? output : JSON.stringify(output, null, 2)]);
-      if (typeof told !== "object" || told === null) {
+      if (typeof parsed !== "object" || parsed === null) {
         texts.push([[sample, "Output of the judge"].filter(Boolean).join(": "), String(output)]);
         continue;
       }
-      for (const check of Array.isArray(told.checks) ? told.checks : [])
+      for (const check of Array.isArray(parsed.checks) ? parsed.checks : [])
         if (typeof check?.reasoning === "string") {
-          const value = sample && (check.applicable === false ? "n/a" : [check.score, check.level, check.satisfied].find((each) => each !== undefined));
+          const value = sample && (check.applicable === false ? "n/a" : [check.score, check.level, check.satisfied].find((answer) => answer !== undefined));
           const reason = sample ? `${sample} (${value}): ${check.reasoning}` : check.reasoning;
           reasons.set(check.id, [...(reasons.get(check.id) ?? []), reason]);
         }
       for (const name of ["overall_reasoning", "reasoning"])
-        if (typeof told[name] === "string") texts.push([[sample, "Overall"].filter(Boolean).join(": "), told[name]]);
+        if (typeof parsed[name] === "string") texts.push([[sample, "Overall"].filter(Boolean).join(": "), parsed[name]]);
     }
     raw.push(["Record, as it was read", line]);
     return { texts, reasons, raw };
@@ -274,12 +274,12 @@
   /** Rows as CSV, with the columns of the tables that `rubric-score -o` writes, and the question and the answer. */
   function writeCsv(rows, answers) {
     const { data } = answers;
-    const ids = [...new Set(data.rubrics.flatMap((rubric) => rubric.criteria.map((each) => each.id)))];
+    const ids = [...new Set(data.rubrics.flatMap((rubric) => rubric.criteria.map((criterion) => criterion.id)))];
     const before = data.other === undefined ? [] : ["verdict_before", "score_before"];
     const worded = data.rubrics.some((rubric) => rubric.units) ? ["rubric_score"] : [];
     if (data.rubrics.some((rubric) => rubric.grades.length)) worded.push("rubric_grade");
     const head = ["id", "rubric", "rubric_hash", "score", "verdict", ...worded, "gates_missed", ...ids.map((id) => `criteria.${id}`)];
-    const lines = [[...head, "error", "error_path", "file", "line", ...before, "question", "answer"].map((each) => cell(each, true)).join(",")];
+    const lines = [[...head, "error", "error_path", "file", "line", ...before, "question", "answer"].map((title) => cell(title, true)).join(",")];
     for (const row of rows) {
       const { error, was } = row, isScored = isValid(row.verdict), rubric = answers.rubric(row), record = parse(row.record ?? "null");
       const values = new Map(answers.values(row).map(([, value, , , at]) => [rubric.criteria[at].id, value]));
@@ -384,7 +384,7 @@
       const { size } = this.labels.given;
       this.counted.textContent = `${count(size)}${this.labels.isKept ? "" : ", which this browser does not keep: save them"}`;
       this.write.disabled = this.forget.disabled = !size;
-      for (const each of this.box.querySelectorAll(".labels")) each.paint();
+      for (const box of this.box.querySelectorAll(".labels")) box.paint();
     }
 
     label(row, change) {
@@ -411,11 +411,11 @@
       const options = (pairs) => pairs.map(([value, text]) => make("option", { value }, text));
       const choice = (pairs) => make("select", {}, ...options(pairs));
       field("q", "Search ids and texts", make("input", { type: "search", autocomplete: "off", spellcheck: false }));
-      const verdicts = VERDICTS.slice(0, 4).reverse().map((each) => [each, each]), unscored = [["unscored", "no score"]];
+      const verdicts = VERDICTS.slice(0, 4).reverse().map((verdict) => [verdict, verdict]), unscored = [["unscored", "no score"]];
       const hasUnscored = this.answers.rows.some((row) => row.verdict === "unscored");
       field("verdict", "Verdict", choice([["", "all"], ...verdicts, ...(hasUnscored ? unscored : [])]));
-      const grades = [...new Set(this.data.rubrics.flatMap((each) => each.grades))];
-      if (grades.length) field("grade", "Grade", choice([["", "all"], ...grades.map((each) => [each, visible(each)])]));
+      const grades = [...new Set(this.data.rubrics.flatMap((rubric) => rubric.grades))];
+      if (grades.length) field("grade", "Grade", choice([["", "all"], ...grades.map((grade) => [grade, visible(grade)])]));
       if (this.isCompared) {
         field("was", "Verdict before", choice([["", "all"], ...verdicts]));
         const flips = Object.entries(FLIPS).map(([value, [text]]) => [value, text]);
@@ -423,7 +423,7 @@
       }
       const { rubrics } = this.data;
       if (rubrics.length > 1)
-        field("rubric", "Rubric", choice([["", "all"], ...rubrics.map((each, place) => [String(place), visible(each.name)])]));
+        field("rubric", "Rubric", choice([["", "all"], ...rubrics.map((rubric, place) => [String(place), visible(rubric.name)])]));
       this.criteria = field("criterion", "Criterion", make("select"));
       this.values = field("value", "Value", make("select"));
       this.order = field("order", "Sort", make("select"));
@@ -438,38 +438,38 @@
     fill() {
       const { view, data } = this;
       const put = (select, pairs, value) => {
-        const told = JSON.stringify(pairs);
-        if (select.told !== told) select.replaceChildren(...pairs.map(([each, text]) => make("option", { value: each }, text)));
-        select.told = told;
+        const options = JSON.stringify(pairs);
+        if (select.writtenOptions !== options) select.replaceChildren(...pairs.map(([option, text]) => make("option", { value: option }, text)));
+        select.writtenOptions = options;
         select.value = value;
       };
       const criteria = [["", "any"]];
       data.rubrics.forEach((rubric, number) => {
         if (view.rubric !== "" ? Number(view.rubric) === number : data.rubrics.length <= 200)
-          rubric.criteria.forEach((each, place) => {
+          rubric.criteria.forEach((criterion, place) => {
             const before = data.rubrics.length > 1 ? `${rubric.name}: ` : "";
-            criteria.push([`${number}.${place}`, shorten(visible(before + each.label))]);
+            criteria.push([`${number}.${place}`, shorten(visible(before + criterion.label))]);
           });
       });
       if (view.criterion && !criteria.some(([value]) => value === view.criterion)) {
-        const each = this.criterion();
-        if (each) criteria.push([view.criterion, shorten(visible(each.label))]);
+        const criterion = this.criterion();
+        if (criterion) criteria.push([view.criterion, shorten(visible(criterion.label))]);
       }
       put(this.criteria, criteria, view.criterion);
-      const values = [["", "any"]], each = this.criterion();
-      if (each) {
-        if (each.grades.some(([, met]) => !met)) values.push(["missed", "misses its gate"]);
+      const values = [["", "any"]], criterion = this.criterion();
+      if (criterion) {
+        if (criterion.grades.some(([, met]) => !met)) values.push(["missed", "misses its gate"]);
         if (this.isCompared) values.push(["lower", "lower now"], ["higher", "higher now"]);
-        values.push(...each.grades.map(([shown, met]) => [shown, met ? shown : `${shown} (misses the gate)`]));
+        values.push(...criterion.grades.map(([shown, met]) => [shown, met ? shown : `${shown} (misses the gate)`]));
       }
       put(this.values, values, view.value);
-      this.values.disabled = !each;
+      this.values.disabled = !criterion;
       const orders = [
         ["", "as in the file"], ["score", "score, lowest first"], ["score-", "score, highest first"],
         ["verdict", "verdict, worst first"], ["verdict-", "verdict, best first"], ["id", "id"], ["id-", "id, backwards"],
         ["random", "at random, to label a sample"],
       ];
-      if (each) orders.push(["value", "value, lowest first"], ["value-", "value, highest first"]);
+      if (criterion) orders.push(["value", "value, lowest first"], ["value-", "value, highest first"]);
       if (this.isCompared) orders.push(["change", "change of score, worst first"], ["change-", "change of score, best first"]);
       put(this.order, orders, view.sort + (view.desc ? "-" : ""));
       for (const name of ["q", "verdict", "grade", "was", "flip", "rubric", "label"])
@@ -513,12 +513,12 @@
     draw() {
       this.chosen = this.answers.choose(this.view, this.labels);
       this.tell();
-      const each = this.criterion();
+      const criterion = this.criterion();
       const heads = [
         ["Answer", "id"], ...(this.isCompared ? [["Before", "change"]] : []), ["Verdict", "verdict"], ["Score", "score"],
         ["Values", ""],
       ];
-      if (each) heads[heads.length - 1] = [`Values, ${shorten(visible(each.label), 40)} first`, "value"];
+      if (criterion) heads[heads.length - 1] = [`Values, ${shorten(visible(criterion.label), 40)} first`, "value"];
       this.heads = heads.map(([text]) => text);
       const table = make("table", { className: this.isCompared ? "every compared" : "every", "aria-rowcount": this.chosen.length + 1 });
       this.body = make("tbody");
@@ -592,7 +592,7 @@
     makeValues(row) {
       const values = this.answers.values(row), chosen = this.view.criterion ? Number(this.view.criterion.split(".")[1]) : -1;
       const rank = ([, , met, was, place]) => (place === chosen ? 0 : values.length <= MOST_VALUES ? 3 : !met ? 1 : was !== undefined ? 2 : 3);
-      const sorted = values.map((each) => [rank(each), each]).sort(([a], [b]) => a - b).map(([, each]) => each);
+      const sorted = values.map((value) => [rank(value), value]).sort(([a], [b]) => a - b).map(([, value]) => value);
       const marks = sorted.slice(0, MOST_VALUES).map(([name, value, met, was]) =>
         make("span", { className: met ? "value" : "value missed" }, make("bdi", {}, shorten(visible(name), 40)),
           make("b", {}, was === undefined ? ` ${value}` : ` ${was} → ${value}`), met ? "" : " misses gate"));
@@ -635,7 +635,7 @@
       line.after(make("tr", { className: "details" }, cell));
     }
 
-    /** One answer in full, beside what the other run has of it. */
+    /** One answer in full, next to what the other run has of it. */
     *describe(row, record, other) {
       const { answers } = this, { verdict, error } = row, isScored = isValid(verdict);
       const where = [row.file, verdict === "absent" ? "" : `line ${row.line}`, isScored ? answers.rubric(row).name : ""];
@@ -658,13 +658,13 @@
           make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, visible(head))))), make("tbody", {}, ...rows));
       }
       yield* this.describeTexts(record, other, isOverall);
-      const raw = [other?.raw, record?.raw].map((each) => (each?.length ? each : undefined));
+      const raw = [other?.raw, record?.raw].map((pairs) => (pairs?.length ? pairs : undefined));
       if (raw[0] || raw[1])
         yield make("details", { className: "raw" }, make("summary", {}, "The judge's raw reply"),
-          this.beside(...raw.map((each) => each && make("dl", { className: "said" }, ...each.flatMap(([name, text]) => [make("dt", {}, name), quote(text, "dd")])))));
+          this.placeSideBySide(...raw.map((pairs) => pairs && make("dl", { className: "said" }, ...pairs.flatMap(([name, text]) => [make("dt", {}, name), quote(text, "dd")])))));
     }
 
-    /** Some texts of a record; those that differ in the other run stand beside it. */
+    /** Some texts of a record; those that differ in the other run stand next to it. */
     *describeTexts(record, other, isWanted) {
       const now = new Map(record?.texts), before = new Map(other?.texts);
       for (const name of new Set([...now.keys(), ...before.keys()])) {
@@ -673,15 +673,15 @@
         const isOfOne = record && other && !(one && two) && !["Question", "Answer", "Reference"].includes(name);
         const title = isOfOne ? `${name}, only ${one ? "before" : "now"}` : name;
         const isBoth = one && two && before.get(name) !== now.get(name);
-        yield make("section", { className: "text" }, make("h4", {}, title), isBoth ? this.beside(one, two) : two ?? one);
+        yield make("section", { className: "text" }, make("h4", {}, title), isBoth ? this.placeSideBySide(one, two) : two ?? one);
       }
     }
 
     /** Two versions side by side; only this run's without another run. */
-    beside(before, now) {
+    placeSideBySide(before, now) {
       if (!this.isCompared) return now;
       const side = (name, content) => make("div", {}, make("p", { className: "soft" }, visible(name)), content ?? make("p", { className: "soft" }, "none"));
-      return make("div", { className: "beside" }, side(`Before: ${this.data.other}`, before), side("Now", now));
+      return make("div", { className: "side-by-side" }, side(`Before: ${this.data.other}`, before), side("Now", now));
     }
 
     describeGroup(row, id, hasBefore) {
@@ -702,8 +702,8 @@
       const given = (label, [value, isMet], text, source) => {
         const reasons = (source?.reasons.get(criterion.id) ?? []).map((reason) => quote(reason, "div"));
         const mark = isMet ? "" : make("span", { className: "missed" }, criterion.failure ? " critical failure" : " misses its gate");
-        const told = text && !isAsked ? make("div", { className: "soft", dir: "auto" }, visible(text)) : "";
-        return make("td", { "data-label": label }, make("div", {}, make("b", {}, value), mark, ...reasons, told));
+        const described = text && !isAsked ? make("div", { className: "soft", dir: "auto" }, visible(text)) : "";
+        return make("td", { "data-label": label }, make("div", {}, make("b", {}, value), mark, ...reasons, described));
       };
       const cells = [];
       if (hasBefore) cells.push(was ? given("Before", was, "", other) : make("td", { "data-label": "Before" }, make("div", { className: "soft" }, "no value")));
@@ -729,7 +729,7 @@
         make("option", { value: "" }, "Disagree: …"), ...others.map((value) => make("option", { value }, `Disagree: ${value}`)));
       if (select) select.addEventListener("change", () => this.label(row, change(select.value || undefined)));
       place.paint = () => {
-        for (const each of buttons) each.ariaPressed = String(each.given === current());
+        for (const button of buttons) button.ariaPressed = String(button.given === current());
         if (select) select.value = others.includes(current()) ? current() : "";
         if (select) select.dataset.set = String(select.value !== "");
       };
