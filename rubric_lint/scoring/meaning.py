@@ -75,7 +75,7 @@ _IN_FORM = {
 def _list_names(kind: str) -> tuple[str, ...]:
     """Return the names of the other fields of an entry, a band or a level that a judge sees, as the schema says."""
     fields = load(f"{CURRENT}/rubric.json")["definitions"][kind]["properties"]
-    return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
+    return tuple(name for name, field in fields.items() if field.get("x-shown-to-judge") and name not in _IN_FORM[kind])
 
 
 def list_written_fields(entry: Criterion) -> tuple[JudgeField, ...]:

@@ -107,7 +107,7 @@ def fields_of(schema):
     """The fields that a schema has for rubrics and what stands beside them, with their keywords."""
     for part in ("entry", "band", "level"):
         yield from schema["definitions"].get(part, {}).get("properties", {}).items()
-    yield from schema.get("x-beside-rubrics", {}).items()
+    yield from schema.get("x-around-rubrics", {}).items()
 
 
 SOURCES = [
@@ -120,7 +120,7 @@ SOURCES = [
 def test_every_field_of_a_schema_says_what_carries_it_and_is_in_a_sample():
     schemas = [json.loads((FOLDER.parent / f"schemas/{source}").read_text("utf-8")) for source in SOURCES]
     fields = [found for schema in schemas for found in fields_of(schema)]
-    both, other = {"x-told-to-judge", "x-carried-by"}, {"x-reads-as", "x-replaced-by"}
+    both, other = {"x-shown-to-judge", "x-carried-by"}, {"x-reads-as", "x-replaced-by"}
     assert [name for name, each in fields if not (both <= each.keys() or other & each.keys())] == []
     carried = [each["x-carried-by"] for _, each in fields if "x-carried-by" in each]
     assert {target for targets in carried if targets != "all" for target in targets} <= set(TARGETS)

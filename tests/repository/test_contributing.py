@@ -243,7 +243,7 @@ def test_what_the_schema_has_a_judge_told_reaches_the_prompt_the_hash_and_the_di
     schema = copy.folder / "schemas/v2/rubric.json"
     content = json.loads(schema.read_text("utf-8"))
     for kind in ("entry", "band", "level"):
-        content["definitions"][kind]["properties"]["sample"] = {"x-told-to-judge": True, "type": "string"}
+        content["definitions"][kind]["properties"]["sample"] = {"x-shown-to-judge": True, "type": "string"}
     schema.write_text(json.dumps(content), "utf-8")
     assert tell("plain") == before
     for (name, (_, above)), plain, old, new in zip(SHAPES.items(), before, tell("old"), tell("new"), strict=True):

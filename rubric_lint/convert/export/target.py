@@ -102,19 +102,19 @@ def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
     if not isinstance(carried, str):
         targets = carried if isinstance(carried, Mapping) else dict.fromkeys(carried, "")
     is_implied = value in source.get("x-implied", ())
-    return FormatField(path, value, bool(source.get("x-told-to-judge")), targets, is_implied)
+    return FormatField(path, value, bool(source.get("x-shown-to-judge")), targets, is_implied)
 
 
-_BESIDE = "x-beside-rubrics"
+_AROUND = "x-around-rubrics"
 
 
 def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
     """Find the fields beside a rubric, in the evaluator or the metric that holds it."""
     holder = find_holder(rubric)
     if holder is not None:
-        known = load(f"{CURRENT}/suite.json")[_BESIDE]
+        known = load(f"{CURRENT}/suite.json")[_AROUND]
         if rubric.view:  # in other systems, the type shows a rubric, and each target has its own
-            known = load(rubric.view.dialect.schema).get(_BESIDE, {**known, "type": {"x-carried-by": "all"}})
+            known = load(rubric.view.dialect.schema).get(_AROUND, {**known, "type": {"x-carried-by": "all"}})
         for name, value in document.value(holder).items():
             if (*holder, name) != rubric.path[: len(holder) + 1]:
                 yield _field((*holder, name), value, known.get(name, {}))
@@ -127,7 +127,7 @@ def find_holder(rubric: Rubric) -> Path | None:
         return view.holder
     if view and view.around:
         return None
-    if view and _BESIDE in load(view.dialect.schema) and not rubric.dialect.startswith("agentv"):
+    if view and _AROUND in load(view.dialect.schema) and not rubric.dialect.startswith("agentv"):
         return path[:-1]
     return find_evaluator(path) or None
 

@@ -345,7 +345,9 @@ def find_unread_fields(
 
 
 _OLD = frozenset({"expected_outcome", "description"})
-_BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"})
+_CRITERION_FIELDS = frozenset(
+    {"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"}
+)
 
 
 def is_structured(value: Any, *, is_case: bool) -> bool:
@@ -386,7 +388,7 @@ def _is_entry(entry: dict[str, Any], *, is_of_case: bool, has_criteria: bool) ->
         return False
     if has_criteria and isinstance(entry.get("criteria"), str):
         return True
-    return "outcome" in entry and (is_of_case or bool(entry.keys() & _BESIDES))
+    return "outcome" in entry and (is_of_case or bool(entry.keys() & _CRITERION_FIELDS))
 
 
 def has_outcome(entry: Any) -> bool:
@@ -396,7 +398,7 @@ def has_outcome(entry: Any) -> bool:
 
 def is_criterion(entry: dict[str, Any]) -> bool:
     """Return whether AgentV 5 takes a mapping as one criterion."""
-    is_confirmed = isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
+    is_confirmed = isinstance(entry.get("criteria"), str) and bool(entry.keys() & _CRITERION_FIELDS)
     return "outcome" in entry or "score_ranges" in entry or is_confirmed
 
 

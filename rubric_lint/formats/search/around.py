@@ -457,7 +457,7 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> l
         names |= whole.get("properties", {}).keys()
         names |= {key for key in view.document.value(holder) if _matches_any(patterns, key)}
     if view.document.kind.is_program:
-        names |= schema.contents.get("x-beside-rubrics", {}).keys()
+        names |= schema.contents.get("x-around-rubrics", {}).keys()
     schemas = [schema]
     definition = view.holder_definition or view.dialect.holder_definition
     if definition:
