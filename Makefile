@@ -153,7 +153,7 @@ built-in: $(VENV)/installed-dev playground/node_modules/installed
 	  --dest .cache/builtin --requirement vscode/requirements.txt
 	$(BIN)/python -m build --no-isolation --wheel --outdir .cache/builtin >/dev/null
 
-# The VS Code extension: its own tests, its package, what that finds without Python beside the native tool, and that
+# The VS Code extension: its own tests, its package, what that finds without Python next to the native tool, and that
 # package in VS Code itself with Chromium in front.
 test-editors: $(VENV)/installed-dev vscode/node_modules/installed built-in
 	$(BIN)/python tests/support/node.py
@@ -236,7 +236,7 @@ playground: $(VENV)/installed-dev playground/node_modules/installed
 	$(BIN)/python -m build --no-isolation --wheel --outdir .cache/playground >/dev/null
 	cd playground && npm run --silent build
 
-# The playground in Chromium, and its findings beside those of the native tool; `short` is its start and linting alone.
+# The playground in Chromium, and its findings next to those of the native tool; `short` is its start and linting alone.
 test-playground test-playground-short: playground
 	@which chromium >/dev/null || { echo 'The tests of the playground need Chromium (apt-get install chromium).' >&2; exit 1; }
 	cd playground && npm run --silent lint && \

@@ -85,7 +85,7 @@ def _members(value: type) -> Iterator[str]:
 
 
 def _attributes(initial: ast.FunctionDef) -> Iterator[str]:
-    """What an exception tells beside its text: the attributes that are set when it is made."""
+    """What an exception tells in addition to its text: the attributes that are set when it is made."""
     arguments = [*initial.args.args, *initial.args.kwonlyargs, *([initial.args.vararg] if initial.args.vararg else [])]
     types = {each.arg: ast.unparse(each.annotation) for each in arguments if each.annotation}
     for node in ast.walk(initial):

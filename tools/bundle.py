@@ -221,7 +221,7 @@ def _take_apart(node: Schema) -> Schema:
         # As a pattern, because the language server reads the key 0 as a number, which is not a name.
         inner["patternProperties"] = {names["pattern"]: inner.pop("additionalProperties")}
         inner |= {"additionalProperties": False, "errorMessage": names["errorMessage"]}
-    required = inner.pop("required", None)  # beside `properties` it would be offered twice
+    required = inner.pop("required", None)  # next to `properties` it would be offered twice
     return {**outer, "allOf": [inner, *([{"required": required}] if required else [])]}
 
 

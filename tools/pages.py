@@ -29,8 +29,8 @@ DIALECTS = RULES.parent / "formats/dialects"
 
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _LINES = r"(?:(?!```).*\n)*"
-_BESIDE = rf"(?P<beside>(?:^```\w+ title=\"[^\"]+\"\n{_LINES}```\n\n)*)"
-_EXAMPLE = rf"{_BESIDE}^```(?P<kind>yaml|json|jsonl|python|toml)\n(?P<text>{_LINES})```\n"
+_FILES = rf"(?P<files>(?:^```\w+ title=\"[^\"]+\"\n{_LINES}```\n\n)*)"
+_EXAMPLE = rf"{_FILES}^```(?P<kind>yaml|json|jsonl|python|toml)\n(?P<text>{_LINES})```\n"
 _TITLED = re.compile(
     rf"^```\w+ title=\"(?P<name>[^\",]+)(?:, each line (?P<times>\d+) times)?\"\n(?P<text>{_LINES})```\n", re.MULTILINE
 )
@@ -47,7 +47,7 @@ _MESSAGES = re.compile(r"\n## Messages\n(?:(?!## ).*\n)*", re.MULTILINE)
 class Example(NamedTuple):
     """A file that a page shows. A flagged one has its `report`, and the `fixed` text where a finding has a fix.
 
-    `beside` has the texts of the files that the page shows above it, each with its title.
+    `files` has the texts of the files that the page shows above it, each with its title.
     """
 
     label: str
@@ -55,22 +55,22 @@ class Example(NamedTuple):
     text: str
     report: str = ""
     fixed: str | None = None
-    beside: str = ""
+    files: str = ""
 
     def lint(self) -> Result:
         """What the command of its rule makes of it."""
-        return find(self.label.partition("-")[0], self.name, self.text, self.beside)
+        return find(self.label.partition("-")[0], self.name, self.text, self.files)
 
 
-def find(stem: str, name: str, text: str, beside: str) -> Result:
-    """What the program of a rule finds in a file, and in those beside it."""
+def find(stem: str, name: str, text: str, files: str) -> Result:
+    """What the program of a rule finds in a file, and in those shown above it."""
     rule = next((rule for rule in RULES_TABLE if rule.name == stem.replace("_", "-")), None)
     if rule is None or rule.command == "rubric-lint":
-        tables = next((found["text"] for found in _TITLED.finditer(beside) if found["name"] == NAMES[0]), "")
+        tables = next((found["text"] for found in _TITLED.finditer(files) if found["name"] == NAMES[0]), "")
         settings = Settings.from_table(str(Path.cwd()), NAMES[0], tomllib.loads(tables)).for_file(name)
         return lint(name, text.encode(), settings if tables else DEFAULTS)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for found in _TITLED.finditer(beside):
+        for found in _TITLED.finditer(files):
             Path(found["name"]).write_text(_repeat(found["text"], int(found["times"] or 1)), "utf-8")
         Path(name).write_text(text, "utf-8")
         finder = SettingsFinder(isolated=True)
@@ -184,10 +184,10 @@ def apply_fixes(result: Result) -> str:
 def _renew(stem: str, found: re.Match[str]) -> str:
     """A flagged example of a page with the report and the fixed text that it gives now."""
     kind, text = found["kind"], found["text"]
-    result = find(stem, _name(stem, kind, text), text, found["beside"])
+    result = find(stem, _name(stem, kind, text), text, found["files"])
     if not result.findings:
         raise PageError(f"{stem}.md: nothing is found in the flagged example:\n{text}")
-    shown = f"{found['beside']}```{kind}\n{text}```\n\n```text\n{report(result)}```\n"
+    shown = f"{found['files']}```{kind}\n{text}```\n\n```text\n{report(result)}```\n"
     if any(finding.fix for finding in result.findings):
         shown += f"\nFixed:\n\n```{kind}\n{apply_fixes(result)}```\n"
     return shown

@@ -234,7 +234,7 @@ def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
     """Reject a first argument that is neither a path nor a command; a path that exists always wins.
 
-    Where it is near to no command, it may be a missing file beside others that exist, or that of a program without
+    Where it is near to no command, it may be a missing file next to others that exist, or that of a program without
     commands: then it is left to be reported as one.
 
     Raises:
@@ -267,7 +267,7 @@ HELP = "Help"
 """The last group of options: those that print something about the tool."""
 
 ALL = "--all"
-"""Beside --help: show everything, not just what most people need."""
+"""For --help: show everything, not just what most people need."""
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """The context settings of each program: help is as wide as the terminal, up to 100 columns."""

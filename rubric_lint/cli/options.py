@@ -131,8 +131,8 @@ Output
     compact  Write JSON Lines without criteria and the records' other fields.
     diff  Write nothing; show a diff of the changes.
     force  Overwrite an existing file.
-    form editor|completion|strict default=editor  For an editor's YAML server alone, for one beside `rubric-lint lsp`,
-        or for validators such as Ajv.
+    form editor|completion|strict default=editor  For an editor's YAML server alone, for one that runs with
+        `rubric-lint lsp`, or for validators such as Ajv.
     format FORMAT name=form  Report format.
     format:findings {"|".join(REPORTERS)} metavar=FORMAT name=form  Report format.  [default: by --output, else full; in
         GitHub Actions github, for coding agents agent]

@@ -218,5 +218,5 @@ def _warm_up() -> None:
 
     fix("a.rubric.yaml", b"rubrics:\n  - id: a\n    description: b\n    wieght: 1\n")
     gc.freeze()  # collections need not look at what is loaded
-    # A new analysis exists beside the old one for a moment: hundreds of thousands of objects, none of them in a cycle.
+    # A new analysis exists next to the old one for a moment: hundreds of thousands of objects, none of them in a cycle.
     gc.set_threshold(200_000)

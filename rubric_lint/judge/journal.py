@@ -95,8 +95,8 @@ class Journal:
         with it. `invalid` then has the ids whose output still is.
 
         Raises:
-            JournalError: if the file beside contains anything but results.
-            WriteError: if the file cannot be replaced; the new results stay in the one beside.
+            JournalError: if the new file contains anything but results.
+            WriteError: if the file cannot be replaced; the new results stay in the new file.
         """
         again = Path(f"{self._path}.again")
         with type(self)(again) as journal:

@@ -41,7 +41,7 @@ class Problem(NamedTuple):
     the first place in `related`, which the engine knows, as it does the criterion's name, which it puts before the
     message. `repair` is the one plain answer, if there is one; `choices` are other answers, of which only an author can
     pick one, and `obstacle` says why there is no repair where one may be expected. `keyword` is the keyword of the JSON
-    Schema that is violated, if it is one; also `dependencies`, if a field needs another one beside it.
+    Schema that is violated, if it is one; also `dependencies`, if a field needs another one with it.
     """
 
     code: str

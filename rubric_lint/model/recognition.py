@@ -21,10 +21,10 @@ CRITERIA = "criteria"
 """The field that contains the criteria of a rubric or a group of version 3."""
 
 OF_WHOLE = frozenset({"scale", "pass_threshold", "borderline_threshold", "critical_failures"})
-"""The fields of a rubric of version 3 that mean nothing else, and so are a slip beside `rubrics`."""
+"""The fields of a rubric of version 3 that mean nothing else, and so are a slip around `rubrics`."""
 
 PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
-"""What says nothing about scores beside our rubrics."""
+"""What says nothing about scores around our rubrics."""
 
 _ABOUT_RUNS = ("execution", "requires", "metadata", "governance")
 KNOWN_IN_SUITES = frozenset(
@@ -107,7 +107,7 @@ def is_ours(value: Any, owner: Path) -> bool:
 def _proves(entry: Mapping[str, Any]) -> bool:
     """Return whether a criterion is ours wherever it is.
 
-    Courses have ranges and numbered levels too, but beside fields of their own, such as `title` or `points`.
+    Courses have ranges and numbered levels too, but with fields of their own, such as `title` or `points`.
     """
     if _has_own_field(entry):
         return True

@@ -216,7 +216,7 @@ def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair 
     going = {entry.path for entry in moved}
     if weigh_nothing(moved) or weigh_nothing([entry for entry in rubric.entries if entry.path not in going]):
         return None
-    where = "beside this one" if holder else "in a document of its own"
+    where = "next to this one" if holder else "in a document of its own"
     title = f"move {what} to a new rubric {where}, with a score of its own"
     intent = MoveItems(rubric.path, tuple(int(place[-1]) for place in places), holder)
     return _repair(title, intent, choice=OWN_RUBRIC)

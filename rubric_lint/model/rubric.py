@@ -127,7 +127,7 @@ class _RubricFields(NamedTuple):
 class Rubric(_RubricFields):
     """A `rubrics` value, valid or not. `entries` leaves out strays: items that are neither strings nor mappings.
 
-    `doubts` are the places beside a rubric of our format of what may decide its verdict and is not read.
+    `doubts` are the places around a rubric of our format of what may decide its verdict and is not read.
 
     Paths are those of the document, or those of `view` if it translates the value to the format.
     """

@@ -275,7 +275,7 @@ class RubricSchema:
 
     @cached_property
     def idle(self) -> Mapping[str, Mapping[str, Any]]:
-        """The fields that are not read beside or without others, and when."""
+        """The fields that are not read with or without others, and when."""
         return {name: field["x-idle"] for name, field in self.entry_fields.items() if "x-idle" in field}
 
     @cached_property

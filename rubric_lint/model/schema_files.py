@@ -84,7 +84,7 @@ class SchemaFile(NamedTuple):
 
 @cache
 def schemas_root() -> Path:
-    """Return the schema folder: inside the installed package, or beside it in a checkout."""
+    """Return the schema folder: inside the installed package, or next to it in a checkout."""
     here = Path(__file__).parents[1]
     packaged = here / "schemas"
     return packaged if packaged.is_dir() else here.parent / "schemas"

@@ -1,7 +1,7 @@
 """Read rubrics of version 3, in which a rubric and a group are one recursive node, as views in the words of version 2.
 
 A scale becomes levels, one for each answer, and the criteria of groups become one list. What version 2 cannot say
-stays beside it: the tree of groups, conditions, critical failures, marks in units of the scale, and grades.
+is kept as well: the tree of groups, conditions, critical failures, marks in units of the scale, and grades.
 """
 
 import math
@@ -458,7 +458,7 @@ class _Version3Reader:
                 values,
                 RelatedPlace("the scale", scale.path),
             )
-            fields.pop("score_ranges", None)  # what the rules would say of them is beside the point
+            fields.pop("score_ranges", None)  # what the rules would say of them does not matter
             fields.pop("score_range", None)
             return
         if scale:

@@ -64,7 +64,7 @@ class View:
 
     `name` is the name of the rubric, `task` what is judged as a whole and `question` what its case asks, which a
     judge sees; each may be empty. `threshold` is the lowest score in 0..1 that passes, and `threshold_path` its
-    place, if not beside the rubric; with `is_gate`, the pass mark of the settings holds too. `span` are the scores
+    place, if not next to the rubric; with `is_gate`, the pass mark of the settings holds too. `span` are the scores
     that are worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor
     converted. `around` is set if the list holds more than the rubric: the definition that the whole list follows.
     `holder` is the call that uses the rubric in a program. `holder_definition` overrides that of the dialect;

@@ -45,7 +45,7 @@ PADDING = frozenset(
     job score scores rating level grade mark tone structure style wording and but or
     """.split()  # noqa: SIM905
 )
-"""Words that say nothing beside a grade."""
+"""Words that say nothing in addition to a grade."""
 
 ACTIONS = frozenset(
     """

@@ -1,4 +1,4 @@
-"""Write what judged data show beside findings: what they rest on, and what cannot be tested yet."""
+"""Write what judged data show in addition to findings: what they rest on, and what cannot be tested yet."""
 
 from collections.abc import Iterator
 

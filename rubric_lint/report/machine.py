@@ -306,7 +306,7 @@ _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "
 
 
 class GitHub(StyledReporter):
-    """Write GitHub Actions annotations: workflow commands on stdout that GitHub shows beside the code.
+    """Write GitHub Actions annotations: workflow commands on stdout that GitHub shows next to the code.
 
     Each message begins with the place, because the log shows nothing else.
     """
@@ -335,7 +335,7 @@ class GitHub(StyledReporter):
         self._write_command("error", f"{path}: {failure.reason}", file=path, title="rubric-lint")
 
     def end(self, summary: Summary) -> None:
-        """Write notices on near misses, how many findings GitHub does not show beside the code, and the summary."""
+        """Write notices on near misses, how many findings GitHub does not show next to the code, and the summary."""
         for near_miss in self._near:
             path, (_, line, column, *_) = repository_path(near_miss.file), near_miss.unread
             message = f"{path}:{line}:{column}: not checked: {near_miss.reason}"
@@ -344,7 +344,7 @@ class GitHub(StyledReporter):
         hidden = [counted(count, kind) for kind, count in self._counts.items() if count > SHOWN]
         if hidden:
             message = (
-                f"GitHub shows only {SHOWN} errors and {SHOWN} warnings per step beside the code. This step has "
+                f"GitHub shows only {SHOWN} errors and {SHOWN} warnings per step next to the code. This step has "
                 f"{' and '.join(hidden)}; see its log or a SARIF file for all of them"
             )
             self._write_command("notice", message, title="rubric-lint")

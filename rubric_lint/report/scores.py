@@ -216,7 +216,7 @@ def _format_score(rubric: ScoringRubric, score: Fraction) -> str:
 
 
 def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: bool) -> Iterator[str]:
-    """Yield a row for each output; missed gates have lines of their own if they do not fit beside it.
+    """Yield a row for each output; missed gates have lines of their own if they do not fit next to it.
 
     With `has_several` rubrics, their names are there too.
     """

@@ -134,7 +134,7 @@ _LONGEST = 40
 class TextColumn(NamedTuple):
     """A column of a table; those with the highest `rank` are left out first where the table is too wide.
 
-    `intervals` are those of its figures, which stand in a column of their own beside it.
+    `intervals` are those of its figures, which stand in a column of their own next to it.
     """
 
     name: str

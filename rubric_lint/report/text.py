@@ -184,7 +184,7 @@ class _Gutter(NamedTuple):
             yield indent + self.style.paint("fix", line.removeprefix(indent))
 
     def mark(self, indent: int, line: str, label: str, role: str) -> Iterator[str]:
-        """Yield an underline and its label, beside it or, where a terminal would break the label, below it."""
+        """Yield an underline and its label, next to it or, where a terminal would break the label, below it."""
         labelled = f"{line} {label}".rstrip()
         if not label or not self.style.wraps or indent + width(labelled) <= self.room:
             yield self.row("", " " * indent + self.style.paint(role, labelled))

@@ -1,4 +1,4 @@
-"""A deprecated field beside the field that replaces it."""
+"""A deprecated field next to the field that replaces it."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -40,7 +40,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _find_unread(rubric: Rubric) -> Iterator[Problem]:
-    """Find gates that the system does not read, because of a field that is there or missing beside them."""
+    """Find gates that the system does not read, because of a field that is there or missing next to them."""
     if rubric.view is None or not rubric.dialect or rubric.is_mixed:
         return
     fields = rubric.schema.idle
@@ -51,7 +51,7 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
                 continue
             if all(field in written for field in idle.get("with", ())) and idle.get("without") not in written:
                 fields_with_it = " and ".join(f"`{field}`" for field in idle.get("with", ()))
-                when = f"beside {fields_with_it}" if fields_with_it else f"without `{idle['without']}`"
+                when = f"next to {fields_with_it}" if fields_with_it else f"without `{idle['without']}`"
                 system = rubric.view.dialect.title
                 values = {"system": system, "field": name, "when": when, "advice": idle["instead"]}
                 yield Problem("not-read", (*criterion.path, name), Part.KEY, values)

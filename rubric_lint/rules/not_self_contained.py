@@ -10,7 +10,7 @@ from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find outcomes that only make sense beside another one, or beside what the judge is not shown."""
+    """Find outcomes that only make sense with another one, or with what the judge is not shown."""
     for entry in rubric.entries if rubric.view else ():
         for option in entry.asked.unseen if entry.asked else ():
             unseen = _UNSEEN[option].search(entry.outcome or "")

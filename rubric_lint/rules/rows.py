@@ -173,7 +173,7 @@ _OF_SEARCH = (
                 "AgentV takes a list of `criteria` alone as one value, not as criteria; write `outcome`"
             ),
             "agentv-score-ranges": (
-                "AgentV ignores `score_ranges` beside a list of criteria; move it into a criterion"
+                "AgentV ignores `score_ranges` next to a list of criteria; move it into a criterion"
             ),
             "agentv-one-criterion": (
                 "AgentV takes `{taken}` of this mapping and drops its {dropped}; write a list of criteria"

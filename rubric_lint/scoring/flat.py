@@ -108,7 +108,7 @@ def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow 
 
 
 def _refuse_compact(value: Mapping[str, Any], layout: SheetLayout, rubric: ScoringRubric) -> None:
-    """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
+    """Refuse a score next to a verdict that may be a compact result, where 1 is the best and not nearly the worst.
 
     Raises:
         OutputError: unless the score is a whole number above 1, or the verdict follows from it.
@@ -124,7 +124,8 @@ def _refuse_compact(value: Mapping[str, Any], layout: SheetLayout, rubric: Scori
         return
     grade = criterion.grade(int(whole[1])) if whole else None
     if grade is None or rubric.weigh([grade]).verdict is not _read_verdict(value, layout.verdict):
-        raise OutputError(f"`{score}` beside `{layout.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`")
+        meaning = "may be a result, 0 to 1"
+        raise OutputError(f"`{score}` next to `{layout.verdict}` {meaning}; rename it to `{criterion.id}`")
 
 
 @lru_cache(maxsize=1000)
@@ -259,7 +260,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> tuple[tuple[
     free = [name for name in _VERDICT_COLUMNS if name not in of_criteria]
     found = [find(name, find_exactly(name), of_criteria) for name in free]
     verdicts = [name for name in found if name]
-    if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
+    if len(verdicts) > 1:  # a label next to the verdict of the judge, which must not be compared with itself
         raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.criteria[0].shape is not Shape.CHECKLIST:

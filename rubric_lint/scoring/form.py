@@ -133,7 +133,7 @@ class OutputForm:
             second = self._find_second(path, value, ids)
             if _fold_key(name) in self._deciding:
                 answer = f"`{field}`" if field else "the answer"
-                message = f"`{name}` beside {answer}: unclear which one counts; remove one"
+                message = f"`{name}` next to {answer}: unclear which one counts; remove one"
                 yield OutputError(message, pointer(path))
             elif second:
                 yield OutputError(f"a second `{second[-1]}`, inside `{name}`; expected one verdict", pointer(second))
@@ -237,7 +237,7 @@ class OutputForm:
         """Return the error for a field that may be the answer as well."""
         name, fields = str(path[-1]), self._fields_around(path).required
         field = (find_near(name, fields) or fields[-1:])[0]
-        return OutputError(f"`{name}` beside `{field}`: unclear which one counts; remove one", pointer(path))
+        return OutputError(f"`{name}` next to `{field}`: unclear which one counts; remove one", pointer(path))
 
     def __str__(self) -> str:
         """Return the form as a short example."""
@@ -438,7 +438,7 @@ def _read_check(check: Mapping[str, Any], criterion: ScoringCriterion, path: Pat
     given = [name for name in _ANSWERS if name in check]
     if check.get(APPLICABLE) is False:
         if given:
-            message = f"`{given[0]}` beside `{APPLICABLE}: false`: unclear which one counts; remove one"
+            message = f"`{given[0]}` next to `{APPLICABLE}: false`: unclear which one counts; remove one"
             raise OutputError(message, pointer((*path, given[0])))
         if criterion.may_not_apply:
             return NOT_APPLICABLE

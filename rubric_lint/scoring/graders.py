@@ -64,7 +64,7 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: ParseOpt
 
 
 def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, reading: ParseOptions) -> None:
-    """Refuse a `pass` that the score beside it does not come to by the rubric, unless fields may be passed over."""
+    """Refuse a `pass` that the score next to it does not come to by the rubric, unless fields may be passed over."""
     (criterion,) = rubric.criteria
     if criterion.shape is Shape.CHECKLIST or reading.extra_fields is ExtraFields.ACCEPT:
         return
@@ -77,7 +77,7 @@ def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, readi
 
 
 def _refuse_other_summary(value: Mapping[str, Any], items: list[Any]) -> None:
-    """Refuse items that the summary beside them does not count; raise OutputError with both counts."""
+    """Refuse items that the summary next to them does not count; raise OutputError with both counts."""
     summary = value.get("summary")
     if not isinstance(summary, Mapping):
         return

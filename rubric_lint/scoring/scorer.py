@@ -189,7 +189,7 @@ def _refuse_unjudged(record: Mapping[str, Any], row: SheetRow, *, is_result: boo
 
 
 def _refuse_other_result(record: Mapping[str, Any], row: SheetRow, known: Scored, *, is_result: bool) -> None:
-    """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
+    """Refuse a verdict or a score that does not follow from its criteria; a score may be out of 1, 10 or 100.
 
     Raises:
         OutputError: naming both.
@@ -422,7 +422,7 @@ class Scorer:
     def _score_samples(self, reader: OutputReader, record: Mapping[str, Any]) -> RecordResult:
         """Return the median of the outputs of a record."""
         if "output" in record:
-            raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
+            raise OutputError("`output` next to `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
         if not isinstance(outputs, list):
             raise OutputError(

@@ -111,7 +111,7 @@ def test_a_flagged_example_gives_what_the_page_prints(example):
 def test_an_accepted_example_is_silent_under_all_rules(example):
     result = example.lint()
     assert report(result) == ""
-    if example.beside:  # what `rubric-test` makes of it, which counts no rubrics
+    if example.files:  # what `rubric-test` makes of it, which counts no rubrics
         assert (result.tests, result.failed) == (result.passed, 0)
     else:
         assert result.rubrics > 0

@@ -108,6 +108,6 @@ def table(*rows: Sequence[str]) -> str:
 
 
 def verdicts(promises: Sequence[Promise]) -> str:
-    """Each promise beside what was measured."""
+    """Each promise with what was measured."""
     rows = ((promise.text, promise.figure, "met" if promise.met else "MISSED") for promise in promises)
     return table(("promise", "measured", ""), *rows)

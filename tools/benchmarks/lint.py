@@ -1,4 +1,4 @@
-"""Times rubric-lint beside other tools, whole processes in turn on the same files, and holds it to its promises.
+"""Times rubric-lint and other tools, whole processes in turn on the same files, and holds it to its promises.
 
 There are three sets of files: clean ones, faulty ones, and long suites of several dialects; see `generate.py`.
 
@@ -86,7 +86,7 @@ MEMORY = 30
 
 
 def promises(medians: Medians, count: int, grown: Medians) -> list[Promise]:
-    """Each promise beside what was measured; those on tools that could not be had are left out."""
+    """Each promise with what was measured; those on tools that could not be had are left out."""
     return [
         *_promises_of_processes(medians, count),
         *_promises_of_growth(grown, medians[COLD, 1].peak),

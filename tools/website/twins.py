@@ -1,4 +1,4 @@
-"""The site for programs that read: a Markdown twin beside each page, `llms.txt` and `llms-full.txt`."""
+"""The site for programs that read: a Markdown twin next to each page, `llms.txt` and `llms-full.txt`."""
 
 import posixpath
 import re
@@ -16,7 +16,7 @@ _ANCHOR = re.compile(r"^(#+ .*?) \{ #\S+ \}$", re.MULTILINE)
 
 
 def twin_path(page: str) -> str:
-    """Return where the twin of a page stands: beside its HTML, as `index.md`."""
+    """Return where the twin of a page stands: next to its HTML, as `index.md`."""
     return f"{page_url(page)}index.md"
 
 

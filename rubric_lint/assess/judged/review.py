@@ -75,7 +75,7 @@ class RecordFile:
 
     @property
     def stem(self) -> str:
-        """The name of the file up to the first dot, which is the name of a rubric file beside it."""
+        """The name of the file up to the first dot, which is the name of a rubric file next to it."""
         return stem_of(self.path)
 
 

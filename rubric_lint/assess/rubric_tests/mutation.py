@@ -271,7 +271,7 @@ class _NoticingTest:
 def mutate(tested: TestedRubric) -> MutationResult:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
-    if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
+    if rubric.tree:  # a weight counts among the others of its group, which the points of a flat rubric do not say
         pass_from, borderline_from = map(to_fraction, rubric.model.thresholds)
         rubric = replace(rubric, varies=True, full=1, pass_from=pass_from, borderline_from=borderline_from)
     all_cases = []  # those that expect something, failing ones too

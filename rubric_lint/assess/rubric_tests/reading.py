@@ -78,7 +78,7 @@ def locate_outputs(name: str) -> str:
 
 
 def find_recordings(rubric: str) -> str:
-    """Return the path that recorded outputs of a rubric file have beside it, if there are some."""
+    """Return the path that recorded outputs of a rubric file have next to it, if there are any."""
     return os.path.join(os.path.dirname(rubric), stem_of(rubric) + RECORDINGS)  # noqa: PTH118, PTH120
 
 

@@ -442,7 +442,7 @@ def _check(given: Given) -> None:
     if given.models and len(given.results) > 1:
         raise click.UsageError("--results: with --model, name one file")
     if given.rubric == STDIN:
-        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
+        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are next to it; name a file")
     if given.answers == STDIN and not given.models:
         raise click.UsageError("without --model, ANSWERS cannot come from stdin; write them to a file and name it")
     needed = [name for name in given.labels if name != STDIN]
@@ -494,7 +494,7 @@ _EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exi
 
 
 def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str, ...]:
-    """Return the results beside the answers, or the file of answers itself if it has judgements; none if neither is."""
+    """Return the results next to the answers, or the file of answers if it has judgements; none if neither is."""
     answers = given.answers
     journal = name_results(answers, None, "--results")
     if journal.is_file():

@@ -296,7 +296,7 @@ def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
 def _lost_around(
     found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]"
 ) -> "Iterator[_Lost]":
-    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
+    """Yield what is around the rubrics and has no place in the target; count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
     as a whole, and the name, in those that are `headed`.

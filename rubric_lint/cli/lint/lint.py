@@ -161,7 +161,7 @@ class JudgedLint:
         return lint_all
 
     def write_reviews(self, form: str, write: Write) -> None:
-        """Write what the results show beside findings, if there are any."""
+        """Write what the results show in addition to findings, if there are any."""
         if self.run and not self._given.quiet:
             from rubric_lint.report.judged import format_reviews
 

@@ -56,7 +56,7 @@ def print_schema(given: Given) -> None:
     name="path",
     examples={
         "rubric-lint schema path rubric": "Name the file for an editor",
-        "rubric-lint schema path rubric --form completion": "Name the one for use beside rubric-lint lsp",
+        "rubric-lint schema path rubric --form completion": "Name the one for use with rubric-lint lsp",
     },
 )
 def print_path(given: Given) -> None:

@@ -101,7 +101,7 @@ def adopt(given: Given) -> int:
 
 
 _LEAST_PROSE = 30
-"""The cells that prose beside other columns needs; in less it goes below them."""
+"""The cells that prose needs with other columns; in less it goes below them."""
 
 NAME = "rubric-lint"
 FILE = "SKILL.md"
@@ -111,7 +111,7 @@ FOLDERS = {agent.name: agent.skills for agent in AGENTS if agent.name != "any"}
 
 
 def find_skill() -> Path:
-    """Return the path of the skill: inside the installed package, or beside it in a checkout."""
+    """Return the path of the skill: inside the installed package, or next to it in a checkout."""
     package = Path(__file__).parents[2]
     packaged = package / "skills" / NAME / FILE
     return packaged if packaged.is_file() else package.parent / "skills" / NAME / FILE

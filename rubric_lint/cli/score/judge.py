@@ -319,7 +319,7 @@ def name_results(answers: str, named: str | None, option: str = "--output") -> P
             raise click.UsageError(f"{option} is the answers file; name another file for the results")
         return output
     if Path(answers).is_file():
-        # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
+        # Another kind of file keeps its suffix: answers.csv next to answers.jsonl has results of its own.
         return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
     if answers != STDIN and not os.path.lexists(answers):
         raise UserError(f"{answers}: {explain_os_error(answers, FileNotFoundError())}")

@@ -1,7 +1,7 @@
 """Export rubrics to other systems, and to our own format.
 
 `load_target` returns the writer of a target and loads its module. A writer gets an `ExportContext`, returns the content
-of a file, and reports what the target cannot express. `suite.convert_suite` converts what a file says beside its
+of a file, and reports what the target cannot express. `suite.convert_suite` converts what a file says next to its
 rubrics; `entries.make_sound` refuses a rubric whose meaning would change.
 """
 

@@ -1,6 +1,6 @@
 """Read the cases of a file: the suites of ours, of AgentV and of promptfoo, and the records of other systems.
 
-A case is read into the fields that all of these have; what else it says is beside them.
+A case is read into the fields that all of these have; what else it says is kept with them.
 """
 
 import re
@@ -175,7 +175,7 @@ def _add_part(name: str, part: PlacedValue, fields: dict[str, PlacedValue], othe
 
 
 def _find_shared(rubrics: list[FileRubric]) -> tuple[PlacedValue, ...]:
-    """Find the fields beside lists of cases whose rubrics, which are in no case, count in every case."""
+    """Find the fields next to lists of cases whose rubrics, which are in no case, count in every case."""
     lists = suite_lists("cases")
     shared: dict[tuple[int | None, Path], PlacedValue] = {}
     for member in rubrics:
@@ -351,7 +351,7 @@ def _read_records(
     """Return the records of a document as cases, and what is in none.
 
     A record is the document or an item of a list. A question or a reference shows one around a rubric; a question shows
-    one beside it.
+    one next to it.
     """
     whole = PlacedValue((), document.data, document.number)
     used = {path for member in rubrics for path in _find_used(member)} | {("$schema",)}
@@ -403,7 +403,7 @@ def _find_used(member: FileRubric) -> Iterator[Path]:
     yield from (field.path for field in (member.source.fields if member.source else ()))
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
-    if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example
+    if view and view.dialect.name == "shape":  # its table points to a scale next to the criteria, for example
         yield from (place for place in view.sources if place[: len(rubric.path)] != rubric.path)
 
 

@@ -1,4 +1,4 @@
-"""Convert what a file says beside its rubrics to a target: its cases, their texts, and their other assertions.
+"""Convert what a file says apart from its rubrics to a target: its cases, their texts, and their other assertions.
 
 Our own format, and the system that a suite is for, keep its other fields as they are written. What a target has no
 place for is lost. Suites for another release of AgentV are not written here: `migrate` rewrites them.
@@ -70,7 +70,7 @@ _PROMPT = "{{ input }}"
 def convert_suite(
     documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
 ) -> tuple[ConvertedSuite, Sources]:
-    """Return all that a file says beside its rubrics in the words of a target, and what of it is lost.
+    """Return all that a file says apart from its rubrics in the words of a target, and what of it is lost.
 
     A target without cases gets the texts that it shows. Also return the sources of the rubrics that are written, with
     their cases and questions.
@@ -104,7 +104,7 @@ class _CaseText(NamedTuple):
 
 
 def _put(written: dict[str, Any], path: Iterable[Any], value: Any) -> None:
-    """Put a value into nested mappings, beside what is there."""
+    """Put a value into nested mappings, next to what is there."""
     *holders, name = path
     for holder in holders:
         written = written.setdefault(holder, {})

@@ -48,7 +48,7 @@ class _CaseRubric(NamedTuple):
         return self.rubric.place(self.rubric.entries[0].path) if self.rubric.entries else self.rubric.path
 
     def weight_beside(self, case: "_ExportCase", extras: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the weight of several texts beside other assertions: together they count as each does by itself."""
+        """Return the weight of several texts among other assertions: together they count as each does by itself."""
         is_joined = self.rubric.view is not None and bool(self.rubric.view.around)
         total = sum((criterion.weight or Decimal(0) for criterion in self.rubric.criteria), Decimal(0))
         if not is_joined or "weight" in extras or total == 1 or len(case.rubrics) + len(case.converted.checks) == 1:
@@ -167,7 +167,7 @@ def _note(entries: list[Any], comments: Mapping[int, Sequence[str]]) -> list[Any
 def _write_case(context: ExportContext, case: _ExportCase, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Write a case: its own rubric, and an evaluator for each further one and for each other assertion.
 
-    A rubric beside which an evaluator has a name or a weight stays in one. `written` are the rubrics by their names.
+    A rubric next to which an evaluator has a name or a weight stays in one. `written` are the rubrics by their names.
     """
     yield "id", case.name
     yield from ((name, value) for name, value in case.converted.fields.items() if name != "id")
@@ -422,7 +422,7 @@ def _write_assertion(context: ExportContext, case: _ExportCase, member: _CaseRub
     """Write several criteria as a set with an assertion for each, and other rubrics as one text for the grader.
 
     promptfoo passes a set with a threshold by the weighted average of its assertions, and one without if all of them
-    pass. So a set keeps the average exactly; it cannot hold gates beside the threshold, nor stand in a set. A list
+    pass. So a set keeps the average exactly; it has no gates but the threshold, nor can it stand in a set. A list
     would reach the grader as `[object Object]` or JSON without line ends, and promptfoo loads what begins with
     `file://`.
     """

@@ -37,7 +37,7 @@ QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
 
 
 class FormatField(NamedTuple):
-    """A field of a rubric, or beside it, with its place and what its schema says.
+    """A field of a rubric, or next to it, with its place and what its schema says.
 
     `is_shown`: the judge sees it. `carried` has the targets that write it, with the target's name for it if they copy
     the value, else an empty one; None if all of them do. With `is_implied`, every other target says the same in its
@@ -56,7 +56,7 @@ class FormatField(NamedTuple):
 
 
 def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
-    """Find every written field of a rubric, and those beside it, except values that equal their default."""
+    """Find every written field of a rubric, and those next to it, except values that equal their default."""
     view, joined = rubric.view, rubric.schema.joined
     if view and view.around:  # the rubric is only some entries of the list
         for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
@@ -109,7 +109,7 @@ _AROUND = "x-around-rubrics"
 
 
 def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
-    """Find the fields beside a rubric, in the evaluator or the metric that holds it."""
+    """Find the fields next to a rubric, in the evaluator or the metric that holds it."""
     holder = find_holder(rubric)
     if holder is not None:
         known = load(f"{CURRENT}/suite.json")[_AROUND]
@@ -349,7 +349,7 @@ def find_mark(rubric: Rubric) -> Path | None:
 
 
 def _find_threshold(view: View, rubric: Rubric) -> Path | None:
-    """Return the place of the threshold of a rubric, which may be beside it; None if there is none."""
+    """Return the place of the threshold of a rubric, which may be next to it; None if there is none."""
     if view.threshold_path:
         return view.threshold_path
     holder = find_holder(rubric) or rubric.path[:-1]
@@ -433,7 +433,7 @@ class ExportTarget:
                 raise TargetError(name, entry.path if span else rubric.path, message)
 
     def _find_unwritten(self, name: str, rubric: Rubric, context: "ExportContext") -> Iterator[tuple[Path, str]]:
-        """Find the fields of a rubric and beside it that are not written, by the schemas: the places, with messages.
+        """Find the fields of a rubric and next to it that are not written, by the schemas: the places, with messages.
 
         Its pass mark, with the flag that makes it one, and what it is called may be written otherwise.
         """
@@ -554,7 +554,7 @@ class ExportContext:
         return copied
 
     def report_threshold(self, name: str) -> None:
-        """Report the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
+        """Report the threshold next to a rubric of another system; for our own rubrics, the settings still apply."""
         rubric = self.rubrics[name]
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
         if rubric.view and rubric.view.threshold is not None and not is_of_suite:

@@ -156,7 +156,7 @@ def find_test_files(path: str) -> list[TestFile]:
 
 
 def find_outputs(path: str, files: list[TestFile]) -> list[str]:
-    """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
+    """Return the files with recorded outputs of the rubrics of a file: next to it, or named by its tests."""
     return [
         file
         for file in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
@@ -190,7 +190,7 @@ _START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start imp
 class ProgramCall(NamedTuple):
     """A call of a program, `test`, `score` or `lint`, and what to call the report of what it prints.
 
-    `folder` is where to run it, if not beside the file.
+    `folder` is where to run it, if not next to the file.
     """
 
     program: str

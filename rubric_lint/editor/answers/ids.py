@@ -394,7 +394,7 @@ def _change_use(use: IdUse, name: str) -> _Intent:
     if use.part is Part.VALUE and path[-1] == "id":
         siblings = [item.get("id") for item in use.document.value(path[:-2]) if isinstance(item, dict)]
     if name in siblings:
-        raise RequestRefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{use.id}` already")
+        raise RequestRefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` next to `{use.id}` already")
     return RenameKey(path, name) if use.part is Part.KEY else ReplaceValue(path, write_scalar(name))
 
 

@@ -100,7 +100,7 @@ def make_diagnostic(state: State, finding: Finding | tuple[Span, Unread]) -> typ
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
-    """Return whether the settings hide a finding, or a YAML server beside ours is sure to report the same.
+    """Return whether the settings hide a finding, or a YAML server that runs with ours is sure to report the same.
 
     With `auto`, only its parser reports something, because our schema for it has no constraints.
     """

@@ -57,8 +57,8 @@ class OpenDocuments:
     """The open documents; analyses them in threads, and publishes the findings.
 
     `is_ready` is set once the settings of the editor are known. With `names_schemas`, the server tells the editor which
-    schema a document follows, for the YAML server beside ours. `changed` is called when findings of files may have
-    changed without an edit, `closed` with the path of a document that has been closed.
+    schema a document follows, for the YAML server that runs with ours. `changed` is called when findings of files may
+    have changed without an edit, `closed` with the path of a document that has been closed.
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -73,7 +73,7 @@ class Library:
         return list(found)
 
     def list_files(self, path: str) -> list[str]:
-        """Return these files; for a file outside all folders also those beside it."""
+        """Return these files; for a file outside all folders also those next to it."""
         if self._workspace.folder_of(path).path is not None:
             return self.files
         place = os.path.dirname(path)

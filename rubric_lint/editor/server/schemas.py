@@ -1,4 +1,4 @@
-"""Find the schema that a document follows, for an editor that hands it to the YAML server beside ours."""
+"""Find the schema that a document follows, for an editor that hands it to the YAML server that runs with ours."""
 
 from functools import cache
 

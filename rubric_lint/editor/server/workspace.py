@@ -67,7 +67,7 @@ class EditorOptions(NamedTuple):
     """The settings of an editor for one folder.
 
     `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`: whether to report what the
-    JSON Schema finds; `auto`: all but what a YAML server beside ours also reports. `debounce`: milliseconds.
+    JSON Schema finds; `auto`: all but what a YAML server that runs with ours also reports. `debounce`: milliseconds.
     `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
     `score_hover`: whether to say on hover what an answer does to the score and the verdict.
     `lenses`: whether to offer commands above rubrics and tests.

@@ -104,7 +104,7 @@ _LOCK = ".#"
 
 _OTHER = "not YAML, JSON, TOML or Python"
 _BARE = "no sign of a rubric in it"
-_IMPORTED = "beside a file of that name that takes its place"
+_IMPORTED = "next to a file of that name that takes its place"
 _FOREIGN = "in a virtual environment"
 _LINKED = "symlink to a folder"
 _DEAD = "broken symlink or pipe"

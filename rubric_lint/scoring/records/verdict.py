@@ -347,7 +347,7 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
     fence, line = found.fence, line_of(text, found.start)
     named = f"the JSON object at line {line}"
     if fence and (found.start, found.end) != (fence.start, fence.stop):
-        raise OutputError(f"{named} is in a fence beside other text, so it is not the verdict", line=line)
+        raise OutputError(f"{named} is in a fence with other text around it, so it is not the verdict", line=line)
     start = fence.begin if fence else text.rfind("\n", 0, found.start) + 1
     if not fence and text[max(start, begin) : found.start].strip(IN_LINE):
         raise OutputError(f"{named} is in the middle of a line, so it is not the verdict", line=line)

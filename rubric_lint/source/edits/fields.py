@@ -245,7 +245,7 @@ def write_range(document: Document, path: Path) -> list[Edit]:
         or not _DASHES.fullmatch(around)
         or code[end : line_end(text, end).start] != text[end : line_end(text, end).start]
     ):
-        raise ObstacleError("there is a comment, an anchor or a tag beside its bounds; move it")
+        raise ObstacleError("there is a comment, an anchor or a tag next to its bounds; move it")
     if "\n" in new or "\r" in new or new.count(",") > 1 or document.is_alias(path):
         raise ObstacleError("its bounds are written in an unusual way; write them as plain numbers")
     return [Edit(Span(key.end, end), f": {new}")]

@@ -37,7 +37,7 @@ def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder:
             raise ObstacleError(f"the file has `{others[0]}` too; move the criteria to a file of their own")
         aliases.check_apart(path, steps)
     elif any(other != path and other[: len(holder)] == holder for other in aliases.rubrics):
-        raise ObstacleError("there is another rubric beside it; move the criteria by hand")
+        raise ObstacleError("there is another rubric next to it; move the criteria by hand")
     _check_anchors(document, path, steps, holder)
     below = {step + 1 for step in steps} & {*range(len(document.value(path)))}
     _check_comments(aliases, path, {*steps} | below, "move")

@@ -57,7 +57,7 @@ interface Choice {
   /** Whether it is to run test modules; then it shows no notifications. */
   readonly isForModules?: boolean;
   readonly extensions?: readonly string[];
-  /** The user's settings beside the usual ones. */
+  /** The user's settings with the usual ones. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -220,7 +220,7 @@ export class Window {
     await this.page.locator("#status\\.problems", { hasText: new RegExp(`^\\s*${String(errors)}\\s*${String(warnings)}\\s*$`) }).waitFor();
   }
 
-  /** Closes all files, saved or not, and what is beside them. */
+  /** Closes all files, saved or not, and the panels. */
   async clear(): Promise<void> {
     const { keyboard } = this.page;
     await keyboard.press("Escape");
