@@ -38,6 +38,9 @@ _OPTIONAL = frozenset({*INPUT_FIELDS, "judge", "rubric_hash"})
 _JUDGED = frozenset({"verdict", "label", "score"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
 
+CHECKS = "checks"
+"""The field of a judge output with the list of answers to the criteria."""
+
 CRITERION = "criteria."
 """What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
 
@@ -157,12 +160,14 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
 class RequiredColumns(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
+    `answer_fields` are the fields that items of `checks` have for the answers to the criteria, such as `score`.
     `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
     columns have judgements is not known yet. `own` has the fields that only one file can have, as --map says them.
     """
 
     needs_output: bool = False
     judgements: frozenset[str] = frozenset()
+    answer_fields: frozenset[str] = frozenset()
     is_shared: bool = False
     keeps_empty: bool = False
     own: Mapping[str, str] = MappingProxyType({})
@@ -236,10 +241,23 @@ def _explain_lack(names: Collection[str], header: Collection[str], wanted: Requi
     """Return the message for a table without outputs, or without ids: what it lacks, and what to do."""
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
+    if CHECKS in header:
+        return f"no column `output` ({_list(header)}), and {_explain_checks(wanted)}"
     near = [name for name in names if find_near(name, OUTPUT_FIELDS)]
     option = shlex.quote(f"output={near[0]}") if near else "output=COLUMN"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
     return f"no column `output` ({_list(header)}); name the column with the judge's output with --map {option}{others}"
+
+
+def _explain_checks(wanted: RequiredColumns) -> str:
+    """Say how the list of a judge output that has a column of its own can be read, or why it cannot."""
+    fields = sorted(wanted.answer_fields)
+    advice = "write each judge output whole into a column `output`"
+    if len(fields) == 1:
+        advice = f"read its items with --map {shlex.quote(f'{CRITERIA}={CHECKS}[id:{fields[0]}]')}"
+    elif fields:
+        advice = f"its items answer in {list_names(fields)}, which --map cannot read; {advice}"
+    return f"`{CHECKS}` is only the list of a judge output; {advice}"
 
 
 def _restore_case(names: list[str], wanted: RequiredColumns) -> list[str]:
