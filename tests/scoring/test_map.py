@@ -813,3 +813,38 @@ def test_a_list_of_judge_outputs_that_no_mapping_reads_is_refused_with_the_reaso
     assert (code, "answer in `level` and `satisfied`, which --map cannot read; write each" in err) == (2, True)
     with pytest.raises(ValueError, match="make a struct of the whole one, named `output`"):
         map_batches("r.rubric.yaml")(pa.Table.from_pylist(rows))
+
+
+NAN = float("nan")
+FLAWED = {"checks": [{"id": "accuracy", "score": NAN}, {"id": "tone", "score": 9.0}]}
+
+
+@pytest.mark.parametrize("write", [*KINDS, write_parquet])
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_value_that_json_does_not_have_is_refused_under_any_name(write, is_text):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    flawed = json.dumps(FLAWED) if is_text else FLAWED
+    nested = json.dumps({"b": FLAWED}) if is_text else {"b": FLAWED}
+    shapes = {
+        "output=output": {"output": flawed},
+        "output=a": {"a": flawed},
+        "output=a.b": {"a": nested},
+        "output=l.1": {"l": ["x", flawed] if is_text else [{"checks": []}, flawed]},
+        "criteria=output.checks[id:score]": {"output": flawed},
+        "criteria=a.b.checks[id:score]": {"a": nested},
+    }
+    for option, row in shapes.items():
+        name = write([{"id": "a", **row}])
+        out = run("rubric-lint", "score", "r.rubric.yaml", name, "--map", option, "--format", "jsonl")[1]
+        result = json.loads(out)
+        error = result["error"]
+        assert (result["id"], error["message"]) == ("a", "NaN is not JSON"), option
+        assert error["path"].endswith("/checks/0/score"), option
+
+
+def test_a_value_that_json_does_not_have_is_absent_beside_the_output():
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    checks = [{"id": name, "score": 9} for name in ("accuracy", "tone")]
+    name = write_parquet([{"a": {"b": {"checks": checks}, "chance": NAN}, "chances": [NAN]}])
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", name, "--map", "output=a.b", "--format", "jsonl")
+    assert (code, json.loads(out)["verdict"]) == (0, "pass"), err

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.model.messages import find_near, list_names
-from rubric_lint.scoring.records.decoding import NestedRecord, OutputError, decode, decode_entry
+from rubric_lint.scoring.records.decoding import NestedRecord, OutputError, decode_cell, decode_entry
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer, split_pointer
@@ -332,6 +332,7 @@ def map_entries(
         try:
             found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
         except OutputError as fault:
+            fault.path = _rename_place(fault.path, mapping)
             fault.record = _rename_known(record, mapping)
             found = fault
         found.inside = getattr(content, "inside", "")
@@ -343,10 +344,10 @@ def _list_records(entries: Iterable[RawRecord], column: str, *, is_shared: bool)
     for line, content in entries:
         try:
             record = decode_entry(content)
+            found = _look_up(record, column)
         except OutputError as fault:
             yield line, fault
             continue
-        found = _look_up(record, column)
         if isinstance(found, list):
             for number, value in enumerate(found):
                 item = NestedRecord(value) if isinstance(value, dict) else OutputError("expected an object, a record")
@@ -371,11 +372,10 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields that can be read of an invalid record, such as its id, under the names of a mapping."""
-    plain = {field: column for field, column in mapping.items() if field != CRITERIA}
-    renamed = _rename(record, plain, is_shared=True)
-    mapped = {field for field, column in plain.items() if _look_up(record, column) is not MISSING}
+    mapped = {field: column for field, column in mapping.items() if field != CRITERIA and _has(record, column)}
+    renamed = _rename(record, mapped, is_shared=True)
     # A field of ours that the mapping reads from another column, which is not here, would pass for that one.
-    foreign = _find_replaced(record, mapping) - mapped
+    foreign = _find_replaced(record, mapping) - {*mapped}
     return {name: value for name, value in renamed.items() if name not in foreign}
 
 
@@ -414,10 +414,15 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
     return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 
+def split_column(column: str) -> list[str]:
+    """Return the field that a column or a place inside one begins with, and the steps from there."""
+    place = _PAIRS.sub(r"\g<place>", column)
+    return _find_steps(place) or [place]
+
+
 def find_first(column: str) -> str:
     """Return the field that a column or a place inside one begins with."""
-    place = _PAIRS.sub(r"\g<place>", column)
-    return (_find_steps(place) or [place])[0]
+    return split_column(column)[0]
 
 
 def pointer_of(column: str) -> str:
@@ -432,9 +437,10 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
         OutputError: unless each item has a name, which no other one has, and a value.
     """
     pairs = _PAIRS.fullmatch(column)
-    items = _decode(value) if isinstance(value, str) else value
+    first = find_first(column)
+    items = decode_cell(value, pointer((first,))) if isinstance(value, str) else value
     if pairs is None or not isinstance(items, list):
-        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(find_first(column)))
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(first))
     found: dict[str, Any] = {}
     for number, item in enumerate(items):
         given = item if isinstance(item, dict) else {}
@@ -463,14 +469,20 @@ def _find_steps(column: str) -> list[str] | None:
 
 
 def _look_up(record: Mapping[str, Any], column: str) -> Any:
-    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered."""
+    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered.
+
+    Raises:
+        OutputError: if such a string has a value that JSON does not allow.
+    """
     if column in record:
         return record[column]
     steps = _find_steps(column)
-    value: Any = record if steps else MISSING
-    for step in steps or ():
+    if steps is None:
+        return MISSING
+    value: Any = record
+    for number, step in enumerate(steps):
         if isinstance(value, str):
-            value = _decode(value)
+            value = decode_cell(value, pointer(tuple(steps[:number])))
         if isinstance(value, Mapping):
             value = value.get(step, MISSING)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
@@ -480,11 +492,9 @@ def _look_up(record: Mapping[str, Any], column: str) -> Any:
     return value
 
 
-def _decode(text: str) -> Any:
-    """Return the JSON of a text; None if it is none."""
-    body = text.strip()
+def _has(record: Mapping[str, Any], column: str) -> bool:
+    """Return whether a record has a field, or a place inside one that can be read."""
     try:
-        value, end = decode(body)
+        return _look_up(record, column) is not MISSING
     except OutputError:
-        return None
-    return value if end == len(body) else None
+        return False

@@ -10,11 +10,13 @@ from rubric_lint.model.suggest import format_need
 from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values, read_constant
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.mapping import (
+    CRITERIA,
     INPUT_FIELDS,
     OUTPUT_FIELDS,
     RequiredColumns,
     map_entries,
     rename_columns,
+    split_column,
 )
 from rubric_lint.scoring.records.text_tables import find_kept
 
@@ -63,7 +65,7 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: RequiredColumns) -> Ite
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
         kept = find_kept(names, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
-            entries = _read_rows(names, batch, number, kept, has_texts=bool(nested))
+            entries = _read_rows(names, batch, number, kept, nested)
             if nested:
                 entries = map_entries(entries, nested)
             yield from entries
@@ -74,23 +76,32 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: RequiredColumns) -> Ite
         yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {reason}")
 
 
+_Steps = list[str]
+
+_WHOLE: list[_Steps] = [[]]
+"""The place of a judge output that a column has."""
+
+
 def _read_rows(
-    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], *, has_texts: bool
+    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], nested: Mapping[str, str]
 ) -> Iterator[RawRecord]:
     """Yield rows as records, with their numbers from `first`; a null is an absent field, but an empty one in `kept`.
 
-    With `has_texts`, any column may be needed as a text.
+    `nested` has the places of fields inside columns; with any, each column may be needed as a text.
     """
+    outputs: dict[str, list[_Steps]] = dict.fromkeys(OUTPUT_FIELDS, _WHOLE)
+    for field in {*OUTPUT_FIELDS, CRITERIA} & {*nested}:
+        name, *steps = split_column(nested[field])
+        outputs[name] = [*outputs.get(name, ()), steps]
     columns: list[list[Any]] = []
     for column, name in zip(batch.columns, names, strict=True):
-        # In the structs of others, such as log probabilities, what JSON does not have is absent.
-        is_refused = name in OUTPUT_FIELDS and pa.types.is_nested(column.type)
-        values = [_read_value(value, is_refused=is_refused) for value in list_values(column)]
+        places = outputs.get(name, [])
+        values = [_read_value(value, places) for value in list_values(column)]
         if name in kept:
             values = ["" if value is None else value for value in values]
         columns.append(values)
     for number, row in enumerate(zip(*columns, strict=True), first):
-        yield number, _read_row(names, row, has_texts=has_texts)
+        yield number, _read_row(names, row, has_texts=bool(nested))
 
 
 def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> Content:
@@ -120,20 +131,27 @@ def _escape(value: Any) -> Any:
     return [*map(_escape, value)] if isinstance(value, list) else value
 
 
-def _read_value(value: Any, *, is_refused: bool) -> Any:
+def _read_value(value: Any, outputs: Sequence[_Steps], *, is_inside: bool = False) -> Any:
     """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls.
 
-    NaN and infinity are absent, or if `is_refused`, an error for the reader of the row.
+    NaN and infinity are absent, as in log probabilities, but inside a judge output, they are errors for the reader of
+    the row. `outputs` has the steps from here to judge outputs.
     """
     if isinstance(value, float) and not isfinite(value):
-        return read_constant(json.dumps(value)) if is_refused else None
+        return read_constant(json.dumps(value)) if is_inside else None
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
+    is_inside = is_inside or [] in outputs
+
+    def read(step: str, item: Any) -> Any:
+        places = [place[1:] for place in outputs if place[:1] == [step]]
+        return _read_value(item, places, is_inside=is_inside)
+
     if isinstance(value, dict):
-        items = {name: _read_value(item, is_refused=is_refused) for name, item in value.items()}
+        items = {name: read(name, item) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_read_value(item, is_refused=is_refused) for item in value]
+        return [read(str(number), item) for number, item in enumerate(value)]
     return str(value)
