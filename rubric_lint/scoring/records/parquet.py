@@ -95,8 +95,11 @@ def _read_rows(
         outputs[name] = [*outputs.get(name, ()), steps]
     columns: list[list[Any]] = []
     for column, name in zip(batch.columns, names, strict=True):
-        places = outputs.get(name, [])
-        values = [_read_value(value, places) for value in list_values(column)]
+        values = list_values(column)
+        if name in outputs:
+            values = [_read_outputs(value, outputs[name]) for value in values]
+        else:
+            values = [_read_value(value, is_refused=False) for value in values]
         if name in kept:
             values = ["" if value is None else value for value in values]
         columns.append(values)
@@ -131,27 +134,32 @@ def _escape(value: Any) -> Any:
     return [*map(_escape, value)] if isinstance(value, list) else value
 
 
-def _read_value(value: Any, outputs: Sequence[_Steps], *, is_inside: bool = False) -> Any:
+def _read_outputs(value: Any, places: Sequence[_Steps]) -> Any:
+    """Return a value that has judge outputs at some places as JSON has it; in them, NaN and infinity are errors."""
+    is_container = isinstance(value, dict | list | tuple)
+    if not places or not is_container or [] in places:
+        return _read_value(value, is_refused=is_container and bool(places))
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    read = {name: _read_outputs(item, [place[1:] for place in places if place[0] == str(name)]) for name, item in items}
+    if isinstance(value, dict):
+        return {name: item for name, item in read.items() if item is not None}
+    return [*read.values()]
+
+
+def _read_value(value: Any, *, is_refused: bool) -> Any:
     """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls.
 
-    NaN and infinity are absent, as in log probabilities, but inside a judge output, they are errors for the reader of
-    the row. `outputs` has the steps from here to judge outputs.
+    NaN and infinity are absent, as in log probabilities, or if `is_refused`, an error for the reader of the row.
     """
     if isinstance(value, float) and not isfinite(value):
-        return read_constant(json.dumps(value)) if is_inside else None
+        return read_constant(json.dumps(value)) if is_refused else None
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    is_inside = is_inside or [] in outputs
-
-    def read(step: str, item: Any) -> Any:
-        places = [place[1:] for place in outputs if place[:1] == [step]]
-        return _read_value(item, places, is_inside=is_inside)
-
     if isinstance(value, dict):
-        items = {name: read(name, item) for name, item in value.items()}
+        items = {name: _read_value(item, is_refused=is_refused) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [read(str(number), item) for number, item in enumerate(value)]
+        return [_read_value(item, is_refused=is_refused) for item in value]
     return str(value)
