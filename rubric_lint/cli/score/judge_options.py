@@ -412,14 +412,15 @@ def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
     """Read the options of batches; return None if requests are to be sent.
 
     Raises:
-        click.UsageError: if requests are to be written to `-`, or to a file of another kind than JSON Lines.
+        click.UsageError: if requests are to be written to `-`, or to a file of another kind.
     """
     requests, results, form, size = (asking[f"batch_{name}"] for name in ("requests", "results", "format", "size"))
     if requests is None and not results:
         return None
     if requests is not None:
         require_file_name(requests, "--batch-requests")
-        choose_by_ending(requests, JSON_LINES, "jsonl", option="--batch-requests", advice="")
+        endings = {".json": "json"} if form == "anthropic" else JSON_LINES
+        choose_by_ending(requests, endings, "jsonl", option="--batch-requests", advice="")
     if form == "anthropic" and asking.get("base_url") is None:
         from rubric_lint.judge.batches import ANTHROPIC_URL
 
