@@ -256,7 +256,7 @@ Fixes
     unsafe-fixes  Also apply fixes that may change the meaning of a rubric.
 Report
     compare FILE  List what got worse since another run: judge outputs, or results of `score` by any rubric.
-    report <page>  Also write an HTML report.
+    report <page> reads=output:read_page  Also write an HTML report.
 Settings
     config FILE  Use this settings file for all files.
     isolated  Ignore all settings files.

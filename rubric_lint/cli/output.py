@@ -129,17 +129,43 @@ _ENDINGS = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".txt": "full"}
 """The formats that the ending of a file's name asks for."""
 
 
-def choose_by_ending(name: str | None, endings: Mapping[str, str], default: str) -> str:
-    """Return the format that the ending of a file's name asks for, or the default for a name without an ending.
+def choose_by_ending(
+    name: str | None,
+    endings: Mapping[str, str],
+    default: str = "",
+    *,
+    option: str = "--output",
+    advice: str = ", or name the format",
+) -> str:
+    """Return the kind of file that the ending of a name asks for, or the default without an ending.
 
     Raises:
-        click.UsageError: when the ending stands for another format, which names those that there are.
+        click.UsageError: when no kind has this ending, or the name has none and there is no default. It names the
+            endings that there are, and ends with the advice.
     """
-    ending = os.path.splitext(name or "")[1].lower()  # noqa: PTH122
-    if ending and ending not in endings:
-        known = join_words([*endings], "or")
-        raise click.UsageError(f"--output: {name}: unknown ending {ending}; expected {known}, or name the format")
-    return endings.get(ending, default)
+    folded = (name or "").lower()
+    for known, kind in endings.items():
+        if folded.endswith(known):
+            return kind
+    ending = os.path.splitext(folded)[1]  # noqa: PTH122
+    if default and not ending:
+        return default
+    found = f"unknown ending {ending}" if ending else "it has no ending"
+    single = [known for known in endings if known.count(".") == 1]
+    raise click.UsageError(f"{option}: {name}: {found}; expected {join_words(single, 'or')}{advice}")
+
+
+JSON_LINES = {".jsonl": "jsonl", ".ndjson": "jsonl"}
+YAML = {".yaml": "yaml", ".yml": "yaml"}
+"""The endings of files of which there is one kind."""
+
+_OF_PAGE = {".html": "html", ".htm": "html"}
+
+
+def read_page(value: str) -> str:
+    """Return the file of an HTML report; raise click.UsageError if its name has the ending of something else."""
+    choose_by_ending(value, _OF_PAGE, "html", option="--report", advice="")
+    return value
 
 
 def choose_format(requested: str | None, output_file: str | None) -> str:

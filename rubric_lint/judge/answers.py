@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.model.messages import find_near, list_names, point_to_known
+from rubric_lint.model.messages import find_near
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.mapping import RECORDS, RESULT_FIELDS, format_missing_field, pointer_of
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
+from rubric_lint.scoring.scorer import find_rubric
 
 FIELDS = ("id", "answer", "question", "reference", "rubric", RECORDS)
 """The fields of an answer, which `--map` may read from other ones."""
@@ -207,7 +208,7 @@ def _read_answer(
         for field, near in _find_misspelt(tuple(record)):
             raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, mapping) for name in JudgedCase._fields}
-    rubric = _find_rubric(record, rubrics, mapping)
+    rubric = find_rubric({field: value for field, value in record.items() if value is not None}, rubrics)
     if texts["question"] is None:
         texts["question"] = rubric.question
     record.update({name: text for name, text in texts.items() if text is not None})
@@ -247,20 +248,3 @@ def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         if near:
             found.append((field, near[0]))
     return tuple(found)
-
-
-def _find_rubric(
-    record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]
-) -> ScoringRubric:
-    name = record.get("rubric")
-    if name is None and len(rubrics) == 1:
-        return next(iter(rubrics.values()))
-    if name is None:
-        raise OutputError(
-            f"missing field `{mapping.get('rubric', 'rubric')}`: the file has {len(rubrics)} rubrics: "
-            f"{list_names(rubrics)}"
-        )
-    if not isinstance(name, str) or name not in rubrics:
-        shown = json.dumps(name, ensure_ascii=False)[:80]
-        raise OutputError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
-    return rubrics[name]

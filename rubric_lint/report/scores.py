@@ -264,41 +264,41 @@ _ROW_GROUP = 50_000
 """The rows that are written to Parquet at once."""
 
 
-class UnknownSuffixError(ValueError):
-    """A file name that does not say which kind of file to write."""
+_SINGLE = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+
+RESULT_ENDINGS = {
+    **_SINGLE,
+    ".parquet": "parquet",
+    **{f"{ending}{pack}": kind for ending, kind in _SINGLE.items() for pack in (".gz", ".zst")},
+}
+"""The kinds of files of results by the endings of their names."""
 
 
 def open_results(
     name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
 ) -> "_JsonLinesFile | _CsvFile | _ParquetFile":
-    """Return a writer of the kind that the suffixes of `name` say.
+    """Return a writer of the kind that the ending of `name` says, one of `RESULT_ENDINGS`.
 
     Its `add` takes results; `end` writes what is not written yet, and leaves the stream open.
     `formulas` counts the ids that a spreadsheet could take for formulas.
 
     Raises:
-        UnknownSuffixError: if they say none.
         ImportError: if the kind needs pyarrow, and it is not installed.
     """
     base = name.lower()
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
-    if base.endswith(".parquet") and pack is None:
+    if base.endswith(".parquet"):
         return _ParquetFile(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
         return _JsonLinesFile(_pack(stream, pack), compact=compact)
-    if base.endswith(".csv"):
-        return _CsvFile(_pack(stream, pack), rubrics)
-    raise UnknownSuffixError(
-        f"{name}: the name does not say what to write; end it in .jsonl, .csv (also with .gz or .zst) or .parquet"
-    )
+    return _CsvFile(_pack(stream, pack), rubrics)
 
 
 def check_name(name: str, *, compact: bool) -> None:
-    """Check that results can be written under a name.
+    """Check that results can be written under a name with one of `RESULT_ENDINGS`.
 
     Raises:
-        UnknownSuffixError: if its suffixes say no kind of file.
         ImportError: if the kind needs pyarrow, and it is not installed.
         ValueError: if only JSON Lines can be compact.
     """

@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import Hundredth, Shape
 from rubric_lint.model.messages import find_near, list_names
-from rubric_lint.scoring.form import describe_answer, write_check
+from rubric_lint.scoring.form import APPLICABLE, describe_answer, write_check
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, quote_start
-from rubric_lint.scoring.records.mapping import CRITERION, RECORD_FIELDS, RESULT_FIELDS, SHEET, fold_column
+from rubric_lint.scoring.records.mapping import (
+    CRITERION,
+    RECORD_FIELDS,
+    RESULT_FIELDS,
+    SHEET,
+    RequiredColumns,
+    fold_column,
+)
 from rubric_lint.source.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -67,6 +74,14 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
         if len(rubric.criteria) == 1 and rubric.criteria[0].shape is not Shape.CHECKLIST:
             found.add(_SCORE)
     return frozenset(found)
+
+
+def require_judgements(rubrics: Collection[ScoringRubric], *, is_shared: bool = False) -> RequiredColumns:
+    """Return what a table must have to be scored by one of these rubrics."""
+    fields = {criterion.field for rubric in rubrics for criterion in rubric.criteria}
+    if any(criterion.may_not_apply for rubric in rubrics for criterion in rubric.criteria):
+        fields.add(APPLICABLE)
+    return RequiredColumns(judgements=list_fields(rubrics), answer_fields=frozenset(fields), is_shared=is_shared)
 
 
 def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:

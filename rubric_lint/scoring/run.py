@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.messages import Causes
-from rubric_lint.scoring.flat import list_fields
+from rubric_lint.scoring.flat import require_judgements
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_GRADED, RecordResult
@@ -148,7 +148,7 @@ class ScoringRun:
         self._merges = merges
         self._required = RequiredColumns()
         if not merges:
-            self._required = RequiredColumns(judgements=list_fields(rubrics.values()), is_shared=is_shared)
+            self._required = require_judgements(rubrics.values(), is_shared=is_shared)
         self._file: str | None = None
         self._entries = 0
         self._results: list[RecordResult] = []

@@ -39,6 +39,7 @@ def folder(folder):
     Path("latin.txt").write_bytes(b"Gr\xf6\xdfe")
     Path("empty").mkdir()
     Path("circle").symlink_to("circle")
+    Path("link.html").symlink_to("outputs.jsonl")
     Path("link.yaml").symlink_to("r.rubric.yaml")
     return folder
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rubric_lint.arrow import map_batches
 from rubric_lint.assess.agreement.reading import SKIPPED
 
 RUBRIC = """\
@@ -773,3 +774,77 @@ def test_two_answers_with_one_id_are_refused_also_on_one_line(indent):
     Path("list.json").write_text(json.dumps(rows, indent=indent), "utf-8")
     code, _, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", "list.json")
     assert (code, "duplicate id" in err) == (2, True)
+
+
+CHECKLIST = "rubrics:\n  - {id: accuracy, expected_outcome: Names it}\n  - {id: tone, expected_outcome: Is polite}\n"
+
+
+@pytest.mark.parametrize("write", [write_csv, write_xlsx, write_parquet])
+@pytest.mark.parametrize("others", [{}, {"id": "a", "overall_reasoning": "Good."}])
+def test_a_table_with_only_the_list_of_judge_outputs_is_told_the_mapping_that_reads_it(write, others):
+    for rubric, answers in ((SCORES, {"score": 9}), (CHECKLIST, {"satisfied": True})):
+        Path("r.rubric.yaml").write_text(rubric, "utf-8")
+        checks = [{"id": name, **answers} for name in ("accuracy", "tone")]
+        cells = checks if write is write_parquet else json.dumps(checks)
+        name = write([{**others, "checks": cells}])
+        code, _, err = run("rubric-lint", "score", "r.rubric.yaml", name)
+        assert (code, f"no column `output` ({_list_columns([*others, 'checks'])}), and" in err) == (2, True)
+        options = shlex.split(err.splitlines()[0].partition(" with ")[2])
+        code, out, err = run("rubric-lint", "score", "r.rubric.yaml", name, *options, "--format", "jsonl")
+        assert (code, json.loads(out)["score"]) == (0, 0.9 if rubric is SCORES else 1), err
+
+
+def _list_columns(names):
+    return f"there are `{'`, `'.join(names[:-1])}` and `{names[-1]}`" if len(names) > 1 else f"there is `{names[0]}`"
+
+
+MIXED = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+criteria:
+  - {id: accuracy, expected_outcome: Names it}
+  - {id: tone, expected_outcome: Is polite, scale: [1, 5]}
+"""
+
+
+def test_a_list_of_judge_outputs_that_no_mapping_reads_is_refused_with_the_reason():
+    rows = [{"checks": [{"id": "accuracy", "satisfied": True}, {"id": "tone", "level": 4}]}]
+    Path("r.rubric.yaml").write_text(MIXED, "utf-8")
+    code, _, err = run("rubric-lint", "score", "r.rubric.yaml", write_parquet(rows))
+    assert (code, "answer in `level` and `satisfied`, which --map cannot read; write each" in err) == (2, True)
+    with pytest.raises(ValueError, match="make a struct of the whole one, named `output`"):
+        map_batches("r.rubric.yaml")(pa.Table.from_pylist(rows))
+
+
+NAN = float("nan")
+FLAWED = {"checks": [{"id": "accuracy", "score": NAN}, {"id": "tone", "score": 9.0}]}
+
+
+@pytest.mark.parametrize("write", [*KINDS, write_parquet])
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_value_that_json_does_not_have_is_refused_under_any_name(write, is_text):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    flawed = json.dumps(FLAWED) if is_text else FLAWED
+    nested = json.dumps({"b": FLAWED}) if is_text else {"b": FLAWED}
+    shapes = {
+        "output=output": {"output": flawed},
+        "output=a": {"a": flawed},
+        "output=a.b": {"a": nested},
+        "output=l.1": {"l": ["x", flawed] if is_text else [{"checks": []}, flawed]},
+        "criteria=output.checks[id:score]": {"output": flawed},
+        "criteria=a.b.checks[id:score]": {"a": nested},
+    }
+    for option, row in shapes.items():
+        name = write([{"id": "a", **row}])
+        out = run("rubric-lint", "score", "r.rubric.yaml", name, "--map", option, "--format", "jsonl")[1]
+        result = json.loads(out)
+        error = result["error"]
+        assert (result["id"], error["message"]) == ("a", "NaN is not JSON"), option
+        assert error["path"].endswith("/checks/0/score"), option
+
+
+def test_a_value_that_json_does_not_have_is_absent_beside_the_output():
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    checks = [{"id": name, "score": 9} for name in ("accuracy", "tone")]
+    name = write_parquet([{"a": {"b": {"checks": checks}, "chance": NAN}, "chances": [NAN]}])
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", name, "--map", "output=a.b", "--format", "jsonl")
+    assert (code, json.loads(out)["verdict"]) == (0, "pass"), err

@@ -12,8 +12,10 @@ machine, if the minor version of Python is the same: others compile code differe
 """
 
 import argparse
+import csv
 import gc
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -32,6 +34,9 @@ import outputs
 
 import rubric_lint
 from rubric_lint.lint.engine import lint
+from rubric_lint.lint.run.console import Progress
+from rubric_lint.report.scores import JsonLinesText
+from rubric_lint.scoring.run import ScoringRun
 
 KEPT = Path(__file__).parents[2] / "tests" / "data" / "speed.json"
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -42,6 +47,9 @@ SETS = {"clean": (generate.suite, 4), "faulty": (faulty.suite, 4), "long": (long
 
 RECORDS = 10
 """The outputs of a judge that are scored."""
+
+READ = 1_000
+"""The records of a file that are read, scored and written."""
 
 TOLERANCE = 0.02
 """How far a figure may be from the one that is kept."""
@@ -59,7 +67,7 @@ lint()
 
 def is_comparable() -> bool:
     """Return whether the compiled libraries are here: without them, other code runs."""
-    return all(importlib.util.find_spec(name) for name in ("_ruamel_yaml", "jsonschema_rs", "msgspec"))
+    return all(importlib.util.find_spec(name) for name in ("_ruamel_yaml", "jsonschema_rs", "msgspec", "pyarrow"))
 
 
 def count(run: Callable[[], object]) -> dict[str, int]:
@@ -139,7 +147,39 @@ def count_all() -> Figures:
     (rubric,) = rubric_lint.load_rubrics("a.yaml", outputs.RUBRIC.encode()).values()
     first, *others = (json.loads(line)["output"] for line in outputs.lines(RECORDS + 1))
     rubric_lint.score(rubric, first)
-    return {**found, "score": count(lambda: [rubric_lint.score(rubric, text) for text in others])}
+    found["score"] = count(lambda: [rubric_lint.score(rubric, text) for text in others])
+    for name, data in _write_files().items():
+
+        def score_file(name: str = name, data: bytes = data) -> None:
+            write = JsonLinesText(lambda _: None, compact=False).add
+            ScoringRun({"a": rubric}, write, Progress(io.StringIO())).run(name, io.BufferedReader(io.BytesIO(data)))
+
+        score_file()
+        found[name] = count(score_file)
+    return found
+
+
+def _write_files() -> dict[str, bytes]:
+    """Return the same records, as `judge` writes them, in files of several kinds, by their names."""
+    import pyarrow as pa  # noqa: PLC0415  (the tests of this module need no Arrow)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    about = {"question": "When was it built, and how tall is it?", "answer": "In 1889; it is 330 metres tall."}
+    judge = {"model": "a-model", "latency": [1.25], "tokens": {"input": 612, "output": 74}}
+    records = [{**json.loads(line), **about, "judge": judge} for line in outputs.lines(READ)]
+    lines, table, columns = io.StringIO(), io.StringIO(), io.BytesIO()
+    writer = csv.DictWriter(table, [*records[0]])
+    writer.writeheader()
+    for record in records:
+        output = json.loads(record["output"].strip("`").removeprefix("json"))
+        lines.write(json.dumps({**record, "output": output}) + "\n")
+        writer.writerow({**record, "judge": json.dumps(judge)})
+    pq.write_table(pa.Table.from_pylist(records), columns)
+    return {
+        "records.jsonl": lines.getvalue().encode(),
+        "records.csv": table.getvalue().encode(),
+        "records.parquet": columns.getvalue(),
+    }
 
 
 def compare(now: Figures, kept: Figures) -> list[str]:

@@ -12,7 +12,7 @@ from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
 from rubric_lint.assess.agreement.scales import VERDICTS
 from rubric_lint.assess.measure.intervals import DiscordantPairs
 from rubric_lint.model.messages import find_cause
-from rubric_lint.scoring.flat import list_fields
+from rubric_lint.scoring.flat import require_judgements
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -26,7 +26,6 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
-from rubric_lint.scoring.records.mapping import RequiredColumns
 from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
@@ -384,7 +383,7 @@ class OtherRun(RunComparison):
 
     def read(self, chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
-        wanted = RequiredColumns(judgements=list_fields(self._ours.values()), is_shared=True)
+        wanted = require_judgements(self._ours.values(), is_shared=True)
         for line, content in read_entries(chunks, options._replace(wanted=wanted)):
             self._scorer.forget()
             self._keep_text(content)

@@ -4,6 +4,10 @@ Whether a change can alter any verdict is decided exactly. Other criteria matter
 and only where they meet their gates, since otherwise the verdict is fail before and after. So for each answer to the
 changed criterion, the sums at which the verdicts differ are a few intervals, and the change is equivalent if none of
 them holds a reachable sum.
+
+`tree_mutation` decides the same for rubrics whose points depend on the answer, by following pairs of scores. It could
+decide all, but takes 14 seconds instead of 10 ms for ten criteria with weights such as 1.3, and weights such as 1.37
+give more pairs than it follows.
 """
 
 import math

@@ -52,7 +52,7 @@ from rubric_lint.assess.rubric_tests.recordings import Recordings
 from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given, repeat_command
-from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
+from rubric_lint.cli.output import JSON_LINES, choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
@@ -439,16 +439,26 @@ def _check(given: Given) -> None:
     """Refuse stdin where it cannot be used, several files to write, and files that do not exist."""
     if given.probe and given.answers == STDIN:
         raise click.UsageError("--probe reads ANSWERS twice, so they cannot come from stdin; name a file")
-    if given.models and len(given.results) > 1:
-        raise click.UsageError("--results: with --model, name one file")
+    if given.models:
+        check_results(given.results)
     if given.rubric == STDIN:
         raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are next to it; name a file")
     if given.answers == STDIN and not given.models:
         raise click.UsageError("without --model, ANSWERS cannot come from stdin; write them to a file and name it")
     needed = [name for name in given.labels if name != STDIN]
-    if not given.models or STDIN in given.results:  # a model writes its results into a file that need not exist
+    if not given.models:  # a model writes its results into a file that need not exist
         needed += given.results
     require_existing(needed)
+
+
+def check_results(names: Sequence[str]) -> None:
+    """Refuse several files, stdin, or another kind of file than JSON Lines for the results of a model."""
+    if len(names) > 1:
+        raise click.UsageError("--results: with --model, name one file")
+    if STDIN in names:
+        require_existing(names)
+    for name in names:
+        choose_by_ending(name, JSON_LINES, "jsonl", option="--results", advice="")
 
 
 def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:

@@ -13,7 +13,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import command, load_argument_rubrics, require_rubric
-from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
+from rubric_lint.cli.output import YAML, choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.run.argument import load_argument
@@ -399,6 +399,7 @@ def import_table(given: Given) -> int:
     from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 
     refuse_same_file(given.file, given.output)
+    choose_by_ending(given.output, YAML, "yaml", advice="")
     progress = Progress(sys.stderr, "importing", "rows")
     try:
         pairs = []

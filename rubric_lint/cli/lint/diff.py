@@ -39,10 +39,10 @@ from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
-from rubric_lint.scoring.flat import list_fields
+from rubric_lint.scoring.flat import require_judgements
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import InvalidRubricError, LoadedRubric, RubricError
-from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
+from rubric_lint.scoring.records.mapping import JUDGE, select_side
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
 
@@ -212,8 +212,7 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     effects, name, size = OutputEffects(), given.outputs, None
     rubrics = _list_rubrics(pairs)
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
-    wanted = RequiredColumns(judgements=list_fields(rubrics))
-    options = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
+    options = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=require_judgements(rubrics))
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)

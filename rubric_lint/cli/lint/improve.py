@@ -21,7 +21,7 @@ from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given, repeat_command
-from rubric_lint.cli.lint.assessing import LintedFile
+from rubric_lint.cli.lint.assessing import LintedFile, check_results
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
@@ -57,8 +57,7 @@ from rubric_lint.scoring.records.decoding import OutputError
 def propose(given: Given) -> int:
     """Judge the answers, propose wordings, and return the exit code; see `improve`."""
     given.form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "full"}, "full")
-    if len(given.results) > 1:
-        raise click.UsageError("--results: name one file")
+    check_results(given.results)
     if STDIN in (given.rubric, given.answers):
         raise click.UsageError("RUBRIC and ANSWERS are read more than once; name files")
     require_existing(given.labels)

@@ -309,9 +309,7 @@ def labels(given: Given) -> None:
     from rubric_lint.judge.answers import AnswersError
 
     require_file_name(given.output, "--output")
-    is_excel = given.output.lower().endswith(".xlsx")
-    if not is_excel and not given.output.lower().endswith(".csv"):
-        raise click.UsageError(f"--output: {given.output}: the name must end in .xlsx or .csv")
+    is_excel = choose_by_ending(given.output, {".xlsx": "excel", ".csv": "csv"}, advice="") == "excel"
     if is_excel and not has_openpyxl():
         raise click.UsageError(f"--output: writing an Excel file {NEEDS}")
     check_answer_fields(given)

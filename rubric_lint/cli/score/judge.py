@@ -15,6 +15,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.options import JUDGING, command, require_file_name
+from rubric_lint.cli.output import JSON_LINES, choose_by_ending
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
@@ -79,11 +80,8 @@ def judge(given: Given) -> int:
     plan = make_plan(vars(given), reading=ParseOptions.of(given.extract, given.extra_fields))
     if given.output is not None:
         require_file_name(given.output, "--output")
-        if given.output.lower().endswith(_NOT_LINES):
-            raise click.UsageError(
-                f"--output: {given.output}: results are JSON Lines; name a file that ends in .jsonl, and turn it into "
-                "another format with `score -o`"
-            )
+        advice = "; `score -o` turns results into other formats"
+        choose_by_ending(given.output, JSON_LINES, "jsonl", advice=advice)
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
     output = Path(given.answers) if given.again else name_results(given.answers, given.output)
@@ -93,10 +91,6 @@ def judge(given: Given) -> int:
         return code
     _report_scores(output, rubrics, given)
     return code
-
-
-_NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html")
-"""Endings of formats in which results cannot be written line by line."""
 
 
 class JudgeWork(NamedTuple):

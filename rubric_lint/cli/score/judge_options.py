@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import click
 
 from rubric_lint.cli.options import require_file_name
+from rubric_lint.cli.output import JSON_LINES, choose_by_ending
 from rubric_lint.lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 from rubric_lint.lint.project.opening import STDIN, name_input, open_input
 from rubric_lint.model.messages import UserError, join_words
@@ -411,13 +412,15 @@ def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
     """Read the options of batches; return None if requests are to be sent.
 
     Raises:
-        click.UsageError: if requests are to be written to `-`.
+        click.UsageError: if requests are to be written to `-`, or to a file of another kind.
     """
     requests, results, form, size = (asking[f"batch_{name}"] for name in ("requests", "results", "format", "size"))
     if requests is None and not results:
         return None
     if requests is not None:
         require_file_name(requests, "--batch-requests")
+        endings = {".json": "json"} if form == "anthropic" else JSON_LINES
+        choose_by_ending(requests, endings, "jsonl", option="--batch-requests", advice="")
     if form == "anthropic" and asking.get("base_url") is None:
         from rubric_lint.judge.batches import ANTHROPIC_URL
 

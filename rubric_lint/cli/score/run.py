@@ -14,13 +14,13 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.options import open_page, require_file_name
-from rubric_lint.cli.output import make_style
+from rubric_lint.cli.output import choose_by_ending, make_style
 from rubric_lint.lint.project.opening import STDIN, name_input, open_input, read_chunks
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
 from rubric_lint.model.suggest import format_need
-from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
+from rubric_lint.report.scores import FORMS, RESULT_ENDINGS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
@@ -224,6 +224,7 @@ def check_output(given: Given) -> None:
         raise click.UsageError("--format is for stdout; the name of --output says the format of the file")
     if given.report and os.path.realpath(given.report) == os.path.realpath(given.output):
         raise click.UsageError("--output and --report name the same file")
+    choose_by_ending(given.output, RESULT_ENDINGS, advice="; all but .parquet also with .gz or .zst")
     try:
         check_name(given.output, compact=given.compact)
     except (ValueError, ImportError) as fault:

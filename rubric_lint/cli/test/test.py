@@ -14,6 +14,8 @@ from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import JUDGING, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import (
+    YAML,
+    choose_by_ending,
     choose_format,
     escape_what_cannot_be_encoded,
     make_style,
@@ -58,6 +60,7 @@ def init(given: Given) -> int:
     from rubric_lint.assess.rubric_tests.running import Runner
     from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline
 
+    choose_by_ending(given.output, YAML, "yaml", advice="")
     path, name = given.rubric, ""
     if not Path(path).is_file():
         path, _, name = path.partition("#")

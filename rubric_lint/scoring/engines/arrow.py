@@ -8,7 +8,7 @@ from rubric_lint.scoring.engines.arrow_tables import pa, schema, write_ids
 from rubric_lint.scoring.engines.batch import ScoredBatch, score_batch
 from rubric_lint.scoring.engines.rows import refuse_repeated
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
+from rubric_lint.scoring.records.mapping import CHECKS, OUTPUT_FIELDS
 
 _SPARK = {
     "bool": "boolean",
@@ -136,9 +136,12 @@ class MapBatches:
         names = columns.names
         if OUTPUT_FIELDS.isdisjoint(names):
             found = list_names(names) or "none"
-            raise ValueError(
-                f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"
-            )
+            advice = "rename the column that has what the judge returned"
+            if CHECKS in names:
+                advice = (
+                    f"`{CHECKS}` is only the list of a judge output; make a struct of the whole one, named `output`"
+                )
+            raise ValueError(f"the table has no column `output` (found: {found}); {advice}")
         missing = [name for name in self._kept if name not in names]
         if missing:
             raise ValueError(f"the table has no column {list_names(missing)} to keep (found: {list_names(names)})")

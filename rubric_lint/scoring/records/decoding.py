@@ -166,6 +166,26 @@ def decode_leniently(text: str, start: int = 0) -> tuple[Any, int]:
     return _decode_by(_LENIENT, text, start, may_be_cut=True)
 
 
+def decode_cell(text: str, place: str) -> Any:
+    """Decode a cell that holds JSON; None if it does not. `place` is the JSON Pointer to the cell.
+
+    Raises:
+        OutputError: if something in it is not allowed in JSON.
+    """
+    body = text.strip()
+    try:
+        value, end = decode_leniently(body)
+    except OutputError:
+        return None
+    if end < len(body):
+        return None
+    try:
+        refuse_flaws(value)
+    except OutputError as fault:
+        raise OutputError(fault.message, place + fault.path) from None
+    return value
+
+
 def has_raw_controls(text: str, start: int, end: int) -> bool:
     """Return whether a string in a JSON value holds line breaks or other control characters as they are."""
     if not _CONTROL.search(text, start, end):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.model.messages import find_near, list_names
-from rubric_lint.scoring.records.decoding import NestedRecord, OutputError, decode, decode_entry
+from rubric_lint.scoring.records.decoding import NestedRecord, OutputError, decode_cell, decode_entry
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer, split_pointer
@@ -37,6 +37,9 @@ RECORD_FIELDS = ("id", "rubric", "output", "outputs", "answer", "question", "ref
 _OPTIONAL = frozenset({*INPUT_FIELDS, "judge", "rubric_hash"})
 _JUDGED = frozenset({"verdict", "label", "score"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
+
+CHECKS = "checks"
+"""The field of a judge output with the list of answers to the criteria."""
 
 CRITERION = "criteria."
 """What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
@@ -157,12 +160,14 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
 class RequiredColumns(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
+    `answer_fields` are the fields that items of `checks` have for the answers to the criteria, such as `score`.
     `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
     columns have judgements is not known yet. `own` has the fields that only one file can have, as --map says them.
     """
 
     needs_output: bool = False
     judgements: frozenset[str] = frozenset()
+    answer_fields: frozenset[str] = frozenset()
     is_shared: bool = False
     keeps_empty: bool = False
     own: Mapping[str, str] = MappingProxyType({})
@@ -236,10 +241,23 @@ def _explain_lack(names: Collection[str], header: Collection[str], wanted: Requi
     """Return the message for a table without outputs, or without ids: what it lacks, and what to do."""
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
+    if CHECKS in header:
+        return f"no column `output` ({_list(header)}), and {_explain_checks(wanted)}"
     near = [name for name in names if find_near(name, OUTPUT_FIELDS)]
     option = shlex.quote(f"output={near[0]}") if near else "output=COLUMN"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
     return f"no column `output` ({_list(header)}); name the column with the judge's output with --map {option}{others}"
+
+
+def _explain_checks(wanted: RequiredColumns) -> str:
+    """Say how the list of a judge output that has a column of its own can be read, or why it cannot."""
+    fields = sorted(wanted.answer_fields)
+    advice = "write each judge output whole into a column `output`"
+    if len(fields) == 1:
+        advice = f"read its items with --map {shlex.quote(f'{CRITERIA}={CHECKS}[id:{fields[0]}]')}"
+    elif fields:
+        advice = f"its items answer in {list_names(fields)}, which --map cannot read; {advice}"
+    return f"`{CHECKS}` is only the list of a judge output; {advice}"
 
 
 def _restore_case(names: list[str], wanted: RequiredColumns) -> list[str]:
@@ -314,6 +332,7 @@ def map_entries(
         try:
             found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
         except OutputError as fault:
+            fault.path = _rename_place(fault.path, mapping)
             fault.record = _rename_known(record, mapping)
             found = fault
         found.inside = getattr(content, "inside", "")
@@ -325,10 +344,10 @@ def _list_records(entries: Iterable[RawRecord], column: str, *, is_shared: bool)
     for line, content in entries:
         try:
             record = decode_entry(content)
+            found = _look_up(record, column)
         except OutputError as fault:
             yield line, fault
             continue
-        found = _look_up(record, column)
         if isinstance(found, list):
             for number, value in enumerate(found):
                 item = NestedRecord(value) if isinstance(value, dict) else OutputError("expected an object, a record")
@@ -353,11 +372,10 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields that can be read of an invalid record, such as its id, under the names of a mapping."""
-    plain = {field: column for field, column in mapping.items() if field != CRITERIA}
-    renamed = _rename(record, plain, is_shared=True)
-    mapped = {field for field, column in plain.items() if _look_up(record, column) is not MISSING}
+    mapped = {field: column for field, column in mapping.items() if field != CRITERIA and _has(record, column)}
+    renamed = _rename(record, mapped, is_shared=True)
     # A field of ours that the mapping reads from another column, which is not here, would pass for that one.
-    foreign = _find_replaced(record, mapping) - mapped
+    foreign = _find_replaced(record, mapping) - {*mapped}
     return {name: value for name, value in renamed.items() if name not in foreign}
 
 
@@ -396,10 +414,15 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
     return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 
+def split_column(column: str) -> list[str]:
+    """Return the field that a column or a place inside one begins with, and the steps from there."""
+    place = _PAIRS.sub(r"\g<place>", column)
+    return _find_steps(place) or [place]
+
+
 def find_first(column: str) -> str:
     """Return the field that a column or a place inside one begins with."""
-    place = _PAIRS.sub(r"\g<place>", column)
-    return (_find_steps(place) or [place])[0]
+    return split_column(column)[0]
 
 
 def pointer_of(column: str) -> str:
@@ -414,9 +437,10 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
         OutputError: unless each item has a name, which no other one has, and a value.
     """
     pairs = _PAIRS.fullmatch(column)
-    items = _decode(value) if isinstance(value, str) else value
+    first = find_first(column)
+    items = decode_cell(value, pointer((first,))) if isinstance(value, str) else value
     if pairs is None or not isinstance(items, list):
-        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(find_first(column)))
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(first))
     found: dict[str, Any] = {}
     for number, item in enumerate(items):
         given = item if isinstance(item, dict) else {}
@@ -445,14 +469,20 @@ def _find_steps(column: str) -> list[str] | None:
 
 
 def _look_up(record: Mapping[str, Any], column: str) -> Any:
-    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered."""
+    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered.
+
+    Raises:
+        OutputError: if such a string has a value that JSON does not allow.
+    """
     if column in record:
         return record[column]
     steps = _find_steps(column)
-    value: Any = record if steps else MISSING
-    for step in steps or ():
+    if steps is None:
+        return MISSING
+    value: Any = record
+    for number, step in enumerate(steps):
         if isinstance(value, str):
-            value = _decode(value)
+            value = decode_cell(value, pointer(tuple(steps[:number])))
         if isinstance(value, Mapping):
             value = value.get(step, MISSING)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
@@ -462,11 +492,9 @@ def _look_up(record: Mapping[str, Any], column: str) -> Any:
     return value
 
 
-def _decode(text: str) -> Any:
-    """Return the JSON of a text; None if it is none."""
-    body = text.strip()
+def _has(record: Mapping[str, Any], column: str) -> bool:
+    """Return whether a record has a field, or a place inside one that can be read."""
     try:
-        value, end = decode(body)
+        return _look_up(record, column) is not MISSING
     except OutputError:
-        return None
-    return value if end == len(body) else None
+        return False

@@ -10,11 +10,13 @@ from rubric_lint.model.suggest import format_need
 from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values, read_constant
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.mapping import (
+    CRITERIA,
     INPUT_FIELDS,
     OUTPUT_FIELDS,
     RequiredColumns,
     map_entries,
     rename_columns,
+    split_column,
 )
 from rubric_lint.scoring.records.text_tables import find_kept
 
@@ -63,7 +65,7 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: RequiredColumns) -> Ite
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
         kept = find_kept(names, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
-            entries = _read_rows(names, batch, number, kept, has_texts=bool(nested))
+            entries = _read_rows(names, batch, number, kept, nested)
             if nested:
                 entries = map_entries(entries, nested)
             yield from entries
@@ -74,23 +76,35 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: RequiredColumns) -> Ite
         yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {reason}")
 
 
+_Steps = list[str]
+
+_WHOLE: list[_Steps] = [[]]
+"""The place of a judge output that a column has."""
+
+
 def _read_rows(
-    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], *, has_texts: bool
+    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], nested: Mapping[str, str]
 ) -> Iterator[RawRecord]:
     """Yield rows as records, with their numbers from `first`; a null is an absent field, but an empty one in `kept`.
 
-    With `has_texts`, any column may be needed as a text.
+    `nested` has the places of fields inside columns; with any, each column may be needed as a text.
     """
+    outputs: dict[str, list[_Steps]] = dict.fromkeys(OUTPUT_FIELDS, _WHOLE)
+    for field in {*OUTPUT_FIELDS, CRITERIA} & {*nested}:
+        name, *steps = split_column(nested[field])
+        outputs[name] = [*outputs.get(name, ()), steps]
     columns: list[list[Any]] = []
     for column, name in zip(batch.columns, names, strict=True):
-        # In the structs of others, such as log probabilities, what JSON does not have is absent.
-        is_refused = name in OUTPUT_FIELDS and pa.types.is_nested(column.type)
-        values = [_read_value(value, is_refused=is_refused) for value in list_values(column)]
+        values = list_values(column)
+        if name in outputs:
+            values = [_read_outputs(value, outputs[name]) for value in values]
+        else:
+            values = [_read_value(value, is_refused=False) for value in values]
         if name in kept:
             values = ["" if value is None else value for value in values]
         columns.append(values)
     for number, row in enumerate(zip(*columns, strict=True), first):
-        yield number, _read_row(names, row, has_texts=has_texts)
+        yield number, _read_row(names, row, has_texts=bool(nested))
 
 
 def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> Content:
@@ -120,10 +134,22 @@ def _escape(value: Any) -> Any:
     return [*map(_escape, value)] if isinstance(value, list) else value
 
 
+def _read_outputs(value: Any, places: Sequence[_Steps]) -> Any:
+    """Return a value that has judge outputs at some places as JSON has it; in them, NaN and infinity are errors."""
+    is_container = isinstance(value, dict | list | tuple)
+    if not places or not is_container or [] in places:
+        return _read_value(value, is_refused=is_container and bool(places))
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    read = {name: _read_outputs(item, [place[1:] for place in places if place[0] == str(name)]) for name, item in items}
+    if isinstance(value, dict):
+        return {name: item for name, item in read.items() if item is not None}
+    return [*read.values()]
+
+
 def _read_value(value: Any, *, is_refused: bool) -> Any:
     """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls.
 
-    NaN and infinity are absent, or if `is_refused`, an error for the reader of the row.
+    NaN and infinity are absent, as in log probabilities, or if `is_refused`, an error for the reader of the row.
     """
     if isinstance(value, float) and not isfinite(value):
         return read_constant(json.dumps(value)) if is_refused else None

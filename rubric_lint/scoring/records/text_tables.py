@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from rubric_lint.scoring.records.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
+from rubric_lint.scoring.records.decoding import OutputError, decode_cell, find_other_byte
 from rubric_lint.scoring.records.entries import BLANK, LIMIT, InputError, RawRecord, refuse_size
 from rubric_lint.scoring.records.mapping import RequiredColumns, fold_column, map_entries, rename_columns
 
@@ -158,20 +158,10 @@ def _read_json(cell: str, name: str) -> Any:
     Raises:
         OutputError: if it has a value that JSON does not allow.
     """
-    text = cell.strip()
-    if not text.startswith(("[", "{")):
+    if not cell.lstrip().startswith(("[", "{")):
         return cell
-    try:
-        value, end = decode_with_flaws(text)
-    except OutputError:
-        return cell
-    if end < len(text):
-        return cell
-    try:
-        refuse_flaws(value)
-    except OutputError as fault:
-        raise OutputError(fault.message, f"/{name}{fault.path}") from None
-    return value
+    value = decode_cell(cell, f"/{name}")
+    return cell if value is None else value
 
 
 def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: RequiredColumns) -> None:
