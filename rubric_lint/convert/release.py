@@ -20,7 +20,7 @@ from rubric_lint.lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.model.finding import Finding, Result, Severity
-from rubric_lint.model.messages import counted
+from rubric_lint.model.messages import counted, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
 from rubric_lint.model.schema_files import BASE
@@ -318,7 +318,7 @@ class _Rewriting:
         checks = [criterion.fields or {} for criterion in entries if criterion.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
-            them = "it" if count == 1 else "them"
+            them = pluralize(count, "it", "them")
             criteria = counted(count, "criterion has", "criteria have")
             yield _note("no-gates", criteria=criteria, release=self.target.title, them=them)
         idle = sum(fields.get("required_min_score") == 0 for fields in checks)

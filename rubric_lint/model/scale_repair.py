@@ -13,7 +13,7 @@ from math import ceil
 
 from rubric_lint.model.criterion import Band, Scale, looks_like_levels
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.messages import join_words, name_scores
+from rubric_lint.model.messages import join_words, name_scores, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.edits.intents import (
     AddField,
@@ -428,7 +428,7 @@ class ScalePlan:
             if adding is None:
                 return None
             intents += adding
-            what = "the band" if len(answer.added) == 1 else "the bands"
+            what = pluralize(len(answer.added), "the band")
             titles.append(f"add {what} {_name_bands(answer.added)} with a placeholder as the outcome")
         if not intents:
             return None

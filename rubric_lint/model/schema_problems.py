@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_lint.model.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.messages import describe, expected_of, join_words, quote_names, shorten
+from rubric_lint.model.messages import counted, describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
 from rubric_lint.model.repairs import format_rivals, number_levels, quote, write_placeholder
 from rubric_lint.model.schema import RubricSchema, SchemaFault, schema_for
@@ -439,17 +439,14 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
             code = "blank-condition" if path[-1] == "applies_if" else "blank"
             return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
         case "minItems" | "minProperties" if not fault.value:
-            expected = (
-                schema.get("x-expected") or f"at least {'1 item' if fault.wanted == 1 else f'{fault.wanted} items'}"
-            )
+            expected = schema.get("x-expected") or f"at least {counted(fault.wanted, 'item')}"
             kind = "mapping" if fault.keyword == "minProperties" else "list"
             return "empty", {"field": path[-1], "kind": kind, "expected": expected}
         case "minItems" | "minProperties" | "maxItems":
             count = len(fault.value)
             is_exact = "maxItems" in schema
             expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
-            items = "1 item" if count == 1 else f"{count} items"
-            return "items", {"field": path[-1], "count": items, "expected": expected}
+            return "items", {"field": path[-1], "count": counted(count, "item"), "expected": expected}
         case "minimum" if "x-expected" not in schema:
             return "minimum", {"subject": subject, "found": found, "least": fault.wanted}
         case _:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Scale, looks_like_levels
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.messages import name_scores
+from rubric_lint.model.messages import name_scores, pluralize
 from rubric_lint.model.repairs import AS_LEVELS, turn_to_levels
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
@@ -24,7 +24,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 yield _find_levels(rubric, scale, gap)
                 continue
             code = "map-gap" if scale.is_map else "gap"
-            values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them", "lowest": lowest}
+            values = {"scores": name_scores(gap), "them": pluralize(len(gap), "it", "them"), "lowest": lowest}
             yield repair.attach(Problem(code, scale.path, Part.KEY, values))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
-from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.messages import join_words, list_scores, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import (
     ADD_BAND,
@@ -86,7 +86,7 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
         "starts": join_words([str(start) for start in starts]),
     }
     if thresholds:
-        noun = "threshold" if len(thresholds) == 1 else "thresholds"
+        noun = pluralize(len(thresholds), "threshold")
         values["thresholds"] = f"the {noun} {join_words(thresholds)}"
     code = "gate"
     if thresholds:
