@@ -254,15 +254,19 @@ class _Rewriting:
             return source
         edits = []
         for document in read_documents(source)[0]:
-            span = find_claim_span(document) if document.number in numbers else None
+            if document.number not in numbers:
+                continue
+            span = find_claim_span(document)
             if span is None:
                 continue
             written = document.source.slice(span)
-            quote = written[0] if written[0] in "\"'" else ""
-            address = written.strip("\"'")
-            folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+            address, folder = written.strip("\"'"), BASE
+            if address.endswith(".schema.json"):
+                folder = address[: address.rfind("/") + 1]
             url = f"{folder}{self.target.table.replace('/', '-').removesuffix('.json')}.schema.json"
-            edits.append(Edit(span, f"{quote}{url}{quote}"))
+            if written[0] in "\"'":
+                url = f"{written[0]}{url}{written[0]}"
+            edits.append(Edit(span, url))
         return source._replace(text=splice(source.text, edits))
 
     def _refuse(self, failure: _ProofFailure, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:

@@ -139,6 +139,11 @@ class Rubric(_RubricFields):
         return self.view.dialect.name if self.view else ""
 
     @property
+    def task(self) -> str:
+        """What is judged as a whole; empty if nothing says it."""
+        return self.view.task if self.view else ""
+
+    @property
     def root(self) -> "Group | None":
         """The root of its groups and conditions; None without any, as before version 3."""
         if self.view is None:
