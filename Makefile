@@ -58,11 +58,11 @@ test-originals: $(VENV)/installed-dev agreement
 test-engines: $(VENV)/installed-dev engines
 	$(PYTEST) -m engines </dev/null
 
-# The examples of CONTRIBUTING.md and docs/development/adding.md, followed in a copy of the repository, with the tests there.
+# The examples of CONTRIBUTING.md and docs/development/recipes.md, followed in a copy of the repository, with the tests there.
 test-guide: $(VENV)/installed-dev
 	$(PYTEST) -m guide </dev/null
 
-# Everything. Each part can be run alone; docs/development/tests.md says what it protects. A part that fails does not stop the next.
+# Everything. Each part can be run alone; docs/development/recipes.md says what it protects. A part that fails does not stop the next.
 # What its parts need of Debian: a browser, what the native parts of VS Code are compiled with, Java for Spark, and Emacs,
 # Helix (in Debian since version 13) and its terminal for the configurations in docs/editors.md.
 FULL_PACKAGES := chromium elpa-eglot elpa-yaml-mode emacs-nox g++ libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \

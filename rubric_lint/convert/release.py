@@ -20,7 +20,7 @@ from rubric_lint.lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.model.finding import Finding, Result, Severity
-from rubric_lint.model.messages import counted
+from rubric_lint.model.messages import counted, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
 from rubric_lint.model.schema_files import BASE
@@ -254,15 +254,19 @@ class _Rewriting:
             return source
         edits = []
         for document in read_documents(source)[0]:
-            span = find_claim_span(document) if document.number in numbers else None
+            if document.number not in numbers:
+                continue
+            span = find_claim_span(document)
             if span is None:
                 continue
             written = document.source.slice(span)
-            quote = written[0] if written[0] in "\"'" else ""
-            address = written.strip("\"'")
-            folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+            address, folder = written.strip("\"'"), BASE
+            if address.endswith(".schema.json"):
+                folder = address[: address.rfind("/") + 1]
             url = f"{folder}{self.target.table.replace('/', '-').removesuffix('.json')}.schema.json"
-            edits.append(Edit(span, f"{quote}{url}{quote}"))
+            if written[0] in "\"'":
+                url = f"{written[0]}{url}{written[0]}"
+            edits.append(Edit(span, url))
         return source._replace(text=splice(source.text, edits))
 
     def _refuse(self, failure: _ProofFailure, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
@@ -318,7 +322,7 @@ class _Rewriting:
         checks = [criterion.fields or {} for criterion in entries if criterion.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
-            them = "it" if count == 1 else "them"
+            them = pluralize(count, "it", "them")
             criteria = counted(count, "criterion has", "criteria have")
             yield _note("no-gates", criteria=criteria, release=self.target.title, them=them)
         idle = sum(fields.get("required_min_score") == 0 for fields in checks)

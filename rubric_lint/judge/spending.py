@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.model.messages import find_near
+from rubric_lint.model.messages import counted, find_near
 from rubric_lint.scoring.records.reply import Tokens, refuse_duplicates
 
 _MILLION = Decimal(1_000_000)
@@ -133,7 +133,7 @@ def format_cost(cost: Cost, currency: str) -> Iterator[str]:
 
 
 def _count(requests: int) -> str:
-    return "1 request" if requests == 1 else f"{requests:,} requests"
+    return counted(requests, "request")
 
 
 def format_requests(spending: Spending) -> str:

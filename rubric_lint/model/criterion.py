@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, TypeVar,
 
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Part, Path
+from rubric_lint.source.tree import as_string
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -386,17 +387,17 @@ class Criterion(NamedTuple):
     @property
     def own_id(self) -> str:
         """The id as it is written; that of a criterion in a group is the last part of its whole id."""
-        own_id = self.fields.get("id") if self.fields is not None else None
+        own_id = (self.fields or {}).get("id")
         return own_id if isinstance(own_id, str) else self.id.rpartition("/")[2]
 
     def path_of(self, field: str) -> Path:
         """Return the path of a field, or of the whole criterion if the field is missing."""
-        return (*self.path, field) if self.fields is not None and field in self.fields else self.path
+        return (*self.path, field) if field in (self.fields or ()) else self.path
 
     @property
     def asked(self) -> JudgeQuestion | None:
         """What the system of its dialect asks the judge about it, if that is known."""
-        asked = self.fields.get(ASKED) if self.fields is not None else None
+        asked = (self.fields or {}).get(ASKED)
         return asked if isinstance(asked, JudgeQuestion) else None
 
     @property
@@ -423,8 +424,7 @@ class Criterion(NamedTuple):
     @property
     def applies_if(self) -> str:
         """Its condition in version 3; empty if it always applies."""
-        condition = self.fields.get("applies_if") if self.fields is not None else None
-        return condition.strip() if isinstance(condition, str) else ""
+        return (as_string((self.fields or {}).get("applies_if")) or "").strip()
 
     @property
     def is_check(self) -> bool:
@@ -446,10 +446,10 @@ class Criterion(NamedTuple):
     @property
     def first_text(self) -> str:
         """The outcome, or else that of the first band or level."""
-        if self.outcome or not (self.scale or self.levels):
-            return self.outcome or ""
-        first = self.scale.bands[:1] if self.scale else (self.levels or ())[:1]
-        return (first[0].outcome if first else None) or ""
+        if self.outcome:
+            return self.outcome
+        parts = self.scale.bands if self.scale else self.levels
+        return (parts and parts[0].outcome) or ""
 
     @property
     def outcome_path(self) -> Path:
@@ -512,16 +512,24 @@ def build_criterion(
     if gate_field in entry or shapes[0] is Shape.LEVELS:
         gate = as_answer(entry.get(gate_field))
     else:
-        gate_field, best = "required", entry.get(SPAN, (LOWEST, HIGHEST))[1] if "score_ranges" in entry else HIGHEST
-        gate = best if entry.get("required") is True else None
+        gate_field, gate = "required", None
+        if entry.get("required") is True:
+            gate = HIGHEST
+            if "score_ranges" in entry and SPAN in entry:
+                gate = entry[SPAN][1]
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_field not in entry:
         gate = implied
     gate_path = (*path, gate_field)
-    levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
-    outcome, weight = entry.get(outcome_field(entry)), entry.get("weight", 1)
-    weight = ONE if weight == 1 and type(weight) is int else read_weight(document, weight, path, deducts=deducts)
+    levels = None
+    if "levels" in entry:
+        levels = _read_levels(entry["levels"], (*path, "levels"))
+    weight = entry.get("weight", 1)
+    if weight == 1 and type(weight) is int:
+        weight = ONE
+    else:
+        weight = read_weight(document, weight, path, deducts=deducts)
     scale = read_scale(entry, path, gate, gate_path)
-    outcome = outcome if isinstance(outcome, str) else None
+    outcome = as_string(entry.get(outcome_field(entry)))
     return Criterion(path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
 
 
@@ -580,19 +588,24 @@ def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
     if isinstance(levels, dict):
         for key, text in levels.items():
             at = (*path, key)
-            found.append(Level(at, read_key(key), None, text if isinstance(text, str) else None, at, Part.KEY, at))
+            found.append(Level(at, read_key(key), None, as_string(text), at, Part.KEY, at))
         return tuple(found)
     if not isinstance(levels, list):
         return None
     for index, level in enumerate(levels):
         if isinstance(level, dict):
             at, field = (*path, index), outcome_field(level)
-            name, text = level.get("name"), level.get(field)
-            name = name if isinstance(name, str) else None
-            text = text if isinstance(text, str) else None
-            number_path, part = ((*at, "level"), Part.VALUE) if "level" in level else (at, Part.HEAD)
-            outcome_path = (*at, field) if field in level else at
-            found.append(Level(at, as_answer(level.get("level")), name, text, number_path, part, outcome_path))
+            number_path, part, outcome_path = at, Part.HEAD, at
+            if "level" in level:
+                number_path, part = (*at, "level"), Part.VALUE
+            if field in level:
+                outcome_path = (*at, field)
+            number, name, text = (
+                as_answer(level.get("level")),
+                as_string(level.get("name")),
+                as_string(level.get(field)),
+            )
+            found.append(Level(at, number, name, text, number_path, part, outcome_path))
     return tuple(found)
 
 

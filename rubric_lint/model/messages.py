@@ -28,7 +28,7 @@ class UserError(Exception):
 def name_scores(scores: Iterable[int]) -> str:
     """Write scores in words, with ranges joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
     ordered = sorted(scores)
-    return ("score " if len(ordered) == 1 else "scores ") + list_scores(ordered)
+    return f"{pluralize(len(ordered), 'score')} {list_scores(ordered)}"
 
 
 def list_scores(scores: Iterable[int]) -> str:
@@ -326,7 +326,7 @@ def point_to_known(name: str, known: Collection[str]) -> str:
     near = find_near(name, known)
     if near:
         return f"did you mean `{near[0]}`?"
-    return f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
+    return f"there {pluralize(len(known), 'is', 'are')} {list_names(known)}"
 
 
 @lru_cache(16_384)
@@ -394,5 +394,12 @@ def list_never_missed_values(gate: object, kind: str, *, is_falling: bool) -> di
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    """Return a number with its noun: `1 file`, `2,000 files`."""
+    return f"{count:,} {pluralize(count, one, many)}"
+
+
+def pluralize(count: int, one: str, many: str = "") -> str:
+    """Return the form of a noun or verb for a count; without `many`, the plural is `one` with an s."""
+    if count == 1:
+        return one
+    return many or f"{one}s"

@@ -67,10 +67,14 @@ def _parse_outcome(criterion: Criterion) -> _ParsedOutcome:
     text = write_out_negations(criterion.outcome or "")
     folded = text.casefold()
     found = match_negation(folded)  # one further on is part of what is said
-    rest = folded[found.end() :] if found else folded
-    marks = frozenset(_MARKS.findall(text[len(folded) - len(rest) :] if len(text) == len(folded) else rest))
+    rest = cased = folded
+    if len(text) == len(folded):
+        cased = text
+    if found:
+        rest, cased = folded[found.end() :], cased[found.end() :]
+    marks = frozenset(_MARKS.findall(cased))
     if found and found["verb"]:
         rest = f"{found['verb']} {rest}"
     stems = [stem(word) for word in _WORD.findall(rest) if word not in _DROPPED]
-    first = stems[0] if stems else ""
+    first = next(iter(stems), "")
     return _ParsedOutcome(frozenset(stems), first, marks, bool(found) != criterion.is_negated)

@@ -12,7 +12,7 @@ from rubric_lint.model.messages import find_near
 from rubric_lint.model.schema import case_lists, schema_for, suite_fields, suite_lists
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import walk_mappings
+from rubric_lint.source.tree import as_mapping, walk_mappings
 
 FIELD = "rubrics"
 """The field that contains a rubric."""
@@ -313,21 +313,22 @@ def is_reference(text: str) -> bool:
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
     """Find the misspelt fields without which a value of `rubrics` would be a rubric, each with the right name."""
     known = schema_for().entry_fields
-    wanted = (
-        ("outcome", "score_ranges", "score_range", "min_score")
-        if of_agentv
-        else tuple(name for name, field in known.items() if "x-distinctive" in field and "_" in name)
-    )
-    entries: Iterable[tuple[Path, Any]]
-    entries = [(path, value)] if isinstance(value, dict) else [((*path, at), item) for at, item in enumerate(value)]
+    wanted = tuple(name for name, field in known.items() if "x-distinctive" in field and "_" in name)
+    if of_agentv:
+        wanted = ("outcome", "score_ranges", "score_range", "min_score")
+    if isinstance(value, dict):
+        entries = [(path, value)]
+    else:
+        entries = [((*path, at), as_mapping(item)) for at, item in enumerate(value)]
     for place, entry in entries:
-        for key, content in entry.items() if isinstance(entry, dict) else ():
+        for key, content in entry.items():
+            targets = []
             if key == "score_range":
-                target = "score_ranges" if looks_like_bands(content) else ""
-            else:
-                target = "" if key in known or key in wanted else next(iter(find_near(key, wanted)), "")
-            if target and target not in entry:
-                yield (*place, key), target
+                targets = ["score_ranges"] if looks_like_bands(content) else []
+            elif key not in known and key not in wanted:
+                targets = find_near(key, wanted)
+            if targets and targets[0] not in entry:
+                yield (*place, key), targets[0]
 
 
 def is_plain(mapping: Mapping[str, Any]) -> bool:

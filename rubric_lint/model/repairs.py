@@ -23,6 +23,7 @@ from rubric_lint.source.edits.intents import (
 )
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.scalar import write_numbered
+from rubric_lint.source.tree import as_mapping
 
 MESSAGES = {
     "left-out": "`{field}: {value}` is deprecated; leave it out",
@@ -172,15 +173,16 @@ FIRST_LOWEST, FIRST_HIGHEST = "first-lowest", "first-highest"
 
 def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
     """Write a placeholder for the outcome at `place`, which is in the entry at the path `at`, or is the entry."""
-    number = f"{int(at[-1]) + 1}" if at and isinstance(at[-1], int) else ""
-    is_band = isinstance(entry, dict) and "score_range" in entry
-    name = f"{'band' if is_band else 'criterion'} {number}".strip()
+    name = "band" if "score_range" in as_mapping(entry) else "criterion"
+    if at and isinstance(at[-1], int):
+        name = f"{name} {at[-1] + 1}"
     within = place[len(at) :]
     if len(within) > 1:
-        kind = "band" if isinstance(within[1], int) else "score"
+        kind, part = "score", within[1]
+        if isinstance(part, int):
+            kind, part = "band", part + 1
         if within[0] == "levels":
             kind = "level"
-        part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
         name = f"{kind} {part} of {name}"
     text = f"TODO - say what an observer sees for {name}"
     return _repair("write a placeholder", ReplaceValue(place, text), choice=PLACEHOLDER)

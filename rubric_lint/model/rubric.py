@@ -25,6 +25,7 @@ from rubric_lint.model.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.scalar import Ambiguity
+from rubric_lint.source.tree import as_list
 
 if TYPE_CHECKING:
     from rubric_lint.model.groups import Group
@@ -138,9 +139,16 @@ class Rubric(_RubricFields):
         return self.view.dialect.name if self.view else ""
 
     @property
+    def task(self) -> str:
+        """What is judged as a whole; empty if nothing says it."""
+        return self.view.task if self.view else ""
+
+    @property
     def root(self) -> "Group | None":
         """The root of its groups and conditions; None without any, as before version 3."""
-        return (self.view.tree or self.view.outline) if self.view else None
+        if self.view is None:
+            return None
+        return self.view.tree or self.view.outline
 
     @property
     def groups(self) -> "tuple[Group, ...]":
@@ -157,7 +165,9 @@ class Rubric(_RubricFields):
     @property
     def schema(self) -> RubricSchema:
         """The schema of the value as it is written."""
-        return schema_of(self.view.schema) if self.view and self.dialect else schema_for(self.version)
+        if self.view and self.dialect:
+            return schema_of(self.view.schema)
+        return schema_for(self.version)
 
     def place(self, path: Path) -> Path:
         """Return where in the document a path in the rubric is."""
@@ -176,11 +186,15 @@ class Rubric(_RubricFields):
 
     def format_field(self, name: str) -> str:
         """Return the name of a field as the file writes it, in the form for messages."""
-        return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
+        if self.view:
+            name = self.view.dialect.fields.get(name, name)
+        return f"`{name}`"
 
     def format_gate(self, gate: int) -> str:
         """Write a gate on a score in the units of the file."""
-        return f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}" if self.view and self.dialect else str(gate)
+        if self.view and self.dialect:
+            return f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}"
+        return str(gate)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -243,15 +257,18 @@ class Rubric(_RubricFields):
     def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:
         """The deprecated fields: the path and the fields of the criterion or band, and the name."""
         old = self.replacements.keys()
+        if not old:
+            return ()
         found: list[tuple[Path, Mapping[str, Any]]] = []
-        for entry in self.entries if old else ():
+        for entry in self.entries:
             if entry.fields is None:
                 continue
             if not old.isdisjoint(entry.fields):
                 found.append((entry.path, entry.fields))
-            ranges = entry.fields.get("score_ranges")
-            for index, band in enumerate(ranges if entry.scale and isinstance(ranges, list) else ()):
-                if entry.scale and isinstance(band, dict) and not old.isdisjoint(band):
+            if entry.scale is None:
+                continue
+            for index, band in enumerate(as_list(entry.fields.get("score_ranges"))):
+                if isinstance(band, dict) and not old.isdisjoint(band):
                     found.append(((*entry.scale.path, index), band))
         return tuple((path, fields, name) for path, fields in found for name in old if name in fields)
 
@@ -353,7 +370,7 @@ def build_rubric(
         thresholds = Thresholds(thresholds.pass_at, thresholds.pass_at)
     if view and view.borderline is not None:
         thresholds = thresholds._replace(borderline_at=view.borderline)
-    entries = value if isinstance(value, list) else []
+    entries = as_list(value)
     sound = [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, str | dict)]
     schema = schema_for(version)
     known = schema.entry_fields
@@ -371,10 +388,12 @@ def build_rubric(
             criterion._replace(id=view.ids[index], weight=view.weights[index])
             for criterion, (index, _) in zip(built, sound, strict=True)
         ]
+    if is_template:
+        built = [unescape_criterion(criterion) for criterion in built]
     return Rubric(
         path=path,
         version=version,
-        entries=tuple(map(unescape_criterion, built) if is_template else built),
+        entries=tuple(built),
         thresholds=thresholds,
         implicit_required=implicit_required,
         replacements={} if view and view.dialect.name else schema.replacements,

@@ -13,7 +13,7 @@ from math import ceil
 
 from rubric_lint.model.criterion import Band, Scale, looks_like_levels
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.messages import join_words, name_scores
+from rubric_lint.model.messages import join_words, name_scores, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.edits.intents import (
     AddField,
@@ -71,7 +71,8 @@ class Verdicts:
 
     def of(self, score: int) -> str:
         """Return the verdict of a score, or whether it meets the gate where the verdict depends on more."""
-        score = score if self.turns_at is None else self.turns_at - score
+        if self.turns_at is not None:
+            score = self.turns_at - score
         if self.pass_from is None or self.borderline_from is None:
             return "gate missed" if self.gate is not None and score < self.gate else "gate met"
         if (self.gate is not None and score < self.gate) or score < self.borderline_from:
@@ -88,8 +89,10 @@ def find_verdicts(rubric: Rubric, scale: Scale) -> Verdicts:
     if rubric.refusal or (not scale.is_whole and looks_like_levels(scale)):  # no score in a band decides anything
         return Verdicts(None)
     lowest, highest = rubric.find_ends(scale)
-    turns_at = lowest + highest if scale.ends[0] > scale.ends[1] else None
-    gate = scale.gate if scale.gate is None or turns_at is None else turns_at - scale.gate
+    gate, turns_at = scale.gate, None
+    if scale.ends[0] > scale.ends[1]:
+        turns_at = lowest + highest
+        gate = None if gate is None else turns_at - gate
     if len(rubric.scales) > 1 or len(rubric.criteria) > 1 or rubric.is_mixed:
         return Verdicts(gate, turns_at=turns_at)
     pass_from, borderline_from = (ceil(threshold * (highest - lowest)) + lowest for threshold in rubric.thresholds)
@@ -319,19 +322,25 @@ class ScalePlan:
         is_open = self.lows != self.highs
         is_wide = any(gap.last - gap.first >= WIDEST for gap in self.gaps)
         upper, lower = (self._widen(is_upper=is_upper) for is_upper in (True, False))
-        names = {UPPER_KEEPS: upper, LOWER_KEEPS: lower} if is_open else {WIDEN_LOWER: lower, WIDEN_UPPER: upper}
+        names = {WIDEN_LOWER: lower, WIDEN_UPPER: upper}
+        if is_open:
+            names = {UPPER_KEEPS: upper, LOWER_KEEPS: lower}
         if is_open and is_wide:  # who chooses who keeps a shared score has not chosen what a wide gap means
             names = {}
         elif upper == lower and not is_wide:
             names = {"": upper}
+        elif upper == lower and all(gap.below == 0 for gap in self.gaps):
+            names = {WIDEN_UPPER: upper}
         elif upper == lower:
-            names = {WIDEN_UPPER if all(gap.below == 0 for gap in self.gaps) else WIDEN_LOWER: upper}
+            names = {WIDEN_LOWER: upper}
         found = [(name, answer) for name, answer in names.items() if answer is not None]
         yield from found
         if is_open and found:  # the gaps go the same way
             return
-        adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
-        for name, starts in adding.items() if is_open else [(ADD_BAND, self.lows)]:
+        adding = {ADD_BAND: self.lows}
+        if is_open:
+            adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
+        for name, starts in adding.items():
             answer = self._add(starts)
             if answer.added:
                 yield name, answer
@@ -428,7 +437,7 @@ class ScalePlan:
             if adding is None:
                 return None
             intents += adding
-            what = "the band" if len(answer.added) == 1 else "the bands"
+            what = pluralize(len(answer.added), "the band")
             titles.append(f"add {what} {_name_bands(answer.added)} with a placeholder as the outcome")
         if not intents:
             return None
@@ -470,7 +479,8 @@ class ScalePlan:
             number = sum(first < start for first, _ in answer.bands)
             by_place.setdefault(number, []).append(range(start, end + 1))
         for number, ranges in by_place.items():
-            following = self.written[number].band if number < len(self.written) else None
+            # The bands next to the new ones, if there are any: `number` is the place of the following one.
+            following = next((written.band for written in self.written[number:]), None)
             preceding = self.written[number - 1].band if number else None
             if self.scale.is_map:
                 texts = [(str(scores[0]), _write_placeholder(scores)) for scores in ranges]

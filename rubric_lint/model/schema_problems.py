@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_lint.model.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.messages import describe, expected_of, join_words, quote_names, shorten
+from rubric_lint.model.messages import counted, describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
 from rubric_lint.model.repairs import format_rivals, number_levels, quote, write_placeholder
 from rubric_lint.model.schema import RubricSchema, SchemaFault, schema_for
@@ -18,6 +18,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.edits.intents import RenameKey, Repair, ReplaceValue, WrapText
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Kind
+from rubric_lint.source.tree import as_list, as_mapping, as_string
 
 
 def find_violations(
@@ -28,14 +29,7 @@ def find_violations(
         yield from _find_in_node(schema, schema.whole, document, path, rubrics)
         return
     if not isinstance(rubrics, list) or not rubrics:
-        form = _format_list_form(rubrics) if schema.version else ""
-        if schema.version != VERSION_3 and schema.version and _holds_criteria(rubrics):
-            form = f"this is a rubric of version 3: {format_claim(document, path)}"
-        for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
-            yield (
-                rule,
-                problem._replace(code="not-a-list", values={**problem.values, "form": form}) if form else problem,
-            )
+        yield from _find_in_no_list(schema, document, path, rubrics)
         return
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
@@ -46,6 +40,22 @@ def find_violations(
                 yield from _make_problems(schema, fault, document, path)
 
 
+def _find_in_no_list(
+    schema: RubricSchema, document: Document, path: Path, rubrics: Any
+) -> Iterator[tuple[str, Problem]]:
+    """Find the errors of a value that is no list, or an empty one, and say what to write if its form shows that."""
+    found = find_in(schema, schema.whole, document, path, rubrics)
+    form = ""
+    if schema.version:
+        form = _format_list_form(rubrics)
+        if schema.version != VERSION_3 and _holds_criteria(rubrics):
+            form = f"this is a rubric of version 3: {format_claim(document, path)}"
+    if not form:
+        yield from found
+    for rule, problem in found:
+        yield rule, problem._replace(code="not-a-list", values={**problem.values, "form": form})
+
+
 def find_misplaced(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
     """Find the fields of a rubric of version 3 that stand around the one at a path, where nothing reads them.
 
@@ -54,12 +64,13 @@ def find_misplaced(schema: RubricSchema, document: Document, path: Path, *, in_s
     guards, known = schema.joined["then"]["properties"], {**schema.entry_fields, **schema.fields_of(schema.whole)}
     holders = {path[:-1]: None}
     if in_suite:
-        defaults = [("defaults",)] if isinstance(document.data, dict) and "defaults" in document.data else []
-        above = [path[:length] for length in range(len(path) - 1)] + defaults
+        above: list[Path] = [path[:length] for length in range(len(path) - 1)]
+        if "defaults" in as_mapping(document.data):
+            above.append(("defaults",))
         holders |= {place: None for place in above if is_place(place, in_suite=True)}
     for holder in holders:
-        mapping = document.value(holder)
-        for name, value in mapping.items() if isinstance(mapping, dict) else ():
+        mapping = as_mapping(document.value(holder))
+        for name, value in mapping.items():
             is_slip = not in_suite or name in OF_WHOLE
             if not is_slip and name in _SLIPS_BY_VALUE and (name != CRITERIA or FIELD in mapping):
                 is_slip = schema.is_valid_field(known, name, value)
@@ -98,8 +109,10 @@ def _format_list_form(value: Any) -> str:
         return f"write the list in `{shorten(lists[0])}` as the value of `{FIELD}`"
     if not all(isinstance(part, dict | list) for part in parts):
         return ""
-    scores = " and its scores as `levels`" if all(map(_are_scores, parts)) else ""
-    return f"write a list, with each key as the `id` of a criterion{scores}"
+    form = "write a list, with each key as the `id` of a criterion"
+    if all(map(_are_scores, parts)):
+        form += " and its scores as `levels`"
+    return form
 
 
 def _are_scores(value: Any) -> bool:
@@ -112,9 +125,10 @@ def _find_in_node(
     schema: RubricSchema, definition: str, document: Document, path: Path, node: Mapping[str, Any]
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of a rubric or a group that is a mapping, then those of each of its criteria."""
-    criteria = node.get(CRITERIA)
-    entries = criteria if isinstance(criteria, list) else []
-    alone = {**node, CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
+    entries = as_list(node.get(CRITERIA))
+    alone = node
+    if entries:  # errors of the criteria have their own words below
+        alone = {**node, CRITERIA: ["It"]}
     yield from _find_slips(list(find_in(schema, definition, document, path, alone)), node, path, document)
     for index, entry in enumerate(entries):
         if not schema.is_valid_entry(entry):
@@ -154,10 +168,14 @@ def _find_slips(
     for field, find_slip in finders:
         place = (*path, field)
         within = [(rule, problem) for rule, problem in found if problem.path[:-1] == place]
-        slip = find_slip(entry.get(field), place) if within else None
+        if not within:
+            continue
+        slip = find_slip(entry.get(field), place)
+        if slip is None:
+            continue
         # A value may break another rule, which has no words for a slip in the keys; and keys may be numbers that fit.
-        for rule, problem in within if slip else ():
-            if slip and (problem.part is slip.part or slip.path == place):
+        for rule, problem in within:
+            if problem.part is slip.part or slip.path == place:
                 yield rule, slip._replace(keyword=problem.keyword)
                 found = [pair for pair in found if pair not in within]
                 break
@@ -166,7 +184,7 @@ def _find_slips(
 
 def _find_range_keys(bands: Any, place: Path) -> Problem | None:
     """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
-    ranges = {key: re.fullmatch(RANGE, key) for key in bands} if isinstance(bands, dict) else {}
+    ranges = {key: re.fullmatch(RANGE, key) for key in as_mapping(bands)}
     starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
     lows = sorted(start for start in starts.values() if start is not None and start in SCORES)
     if not any(ranges.values()) or len(lows) < len(starts):
@@ -187,8 +205,8 @@ def _find_scale(document: Document, path: Path) -> list[Any] | None:
     for length in range(len(path), -1, -1):
         mapping = document.value(path[:length])
         if isinstance(mapping, dict) and "scale" in mapping:
-            scale = mapping["scale"]
-            return scale if isinstance(scale, list) and len(scale) == 2 else None
+            scale = as_list(mapping["scale"])
+            return scale if len(scale) == 2 else None
     return None
 
 
@@ -219,7 +237,8 @@ def find_in(
         for rule, problem in _make_problems(schema, fault, document, base):
             # A wrong type also breaks bounds and patterns, so one error on a value is enough, and the type error is
             # the best; but each missing field of a mapping is a separate error.
-            key = (problem.path, problem.part, problem.values["field"] if fault.keyword == "required" else "")
+            missing = problem.values["field"] if fault.keyword == "required" else ""
+            key = (problem.path, problem.part, missing)
             if key not in found or fault.keyword == "type":
                 found[key] = (rule, problem)
     # If the key itself is wrong, its value does not matter.
@@ -241,27 +260,39 @@ def _make_problems(
             problem = _make_unknown_problem(schema, document, fault, (*path, name), name)
             yield "unknown-field", problem._replace(keyword=keyword)
     elif keyword == "required":
-        definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
+        kind = schema.item
+        if path[-2:-1] == ("score_ranges",):
+            kind = "band"
+        definition = schema.definitions.get(kind, {})
         here = {field: known for field, known in fault.schema.get("properties", {}).items() if known is not True}
         known = {**definition.get("properties", {}), **here}
         for name in _missing(schema, fault):
-            clause = _FIRST_CLAUSE.match(known.get(name, {}).get("description", ""))
-            meaning = f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""
+            meaning = _format_meaning(known.get(name, {}).get("description", ""))
             yield "schema", Problem("missing", path, Part.HEAD, {"field": name, "meaning": meaning}, keyword=keyword)
     elif "x-reason" in fault.schema:
         values = {"field": path[-1], "reason": fault.schema["x-reason"]}
         yield rules.get(keyword, "schema"), Problem("misplaced", path, Part.KEY, values, keyword=keyword)
     else:
+        part = Part.VALUE
         if fault.is_key:
-            path = (*path, value)
-        rule = rules.get("null") if keyword == "type" and value is None else None
+            path, part = (*path, value), Part.KEY
         code, values = _describe_value(fault, document, path)
         is_weight = code == "minimum" and path[:-2] == (FIELD,) and path[-1] == "weight"  # a suite is for its own tool
         if is_weight and schema.version == CURRENT and fault.value > -inf:
             code, values = "below-zero", {**values, "how": format_claim(document, path[:-2])}
-        name = rule or rules.get(keyword, "schema")
-        problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
+        name = rules.get(keyword, "schema")
+        if keyword == "type" and value is None:
+            name = rules.get("null", name)
+        problem = Problem(code, path, part, values, keyword=keyword)
         yield name, _add_repair(name, fault, document, base, problem)
+
+
+def _format_meaning(description: str) -> str:
+    """Return the first clause of a description, to follow the name of a field; empty if there is none."""
+    clause = _FIRST_CLAUSE.match(description)
+    if clause is None:
+        return ""
+    return f": {clause[0][:1].lower()}{clause[0][1:]}"
 
 
 def _add_repair(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
@@ -297,7 +328,8 @@ def _write_scale(fault: SchemaFault, path: Path) -> str:
     """Return the right form of `scale: {min: 1, max: 5}`, `[1, 2, 3, 4, 5]`, or of one end in quotes; else nothing."""
     value = fault.value
     if path[-2:-1] == ("scale",):
-        return value if isinstance(value, str) and re.fullmatch(r"-?[1-9][0-9]{0,2}|0", value) else ""
+        number = re.fullmatch(r"-?[1-9][0-9]{0,2}|0", as_string(value) or "")
+        return number[0] if number else ""
     if path[-1:] != ("scale",) or fault.schema.get("maxItems") != 2:
         return ""
     if isinstance(value, dict) and tuple(value) in {("min", "max"), ("worst", "best"), ("lowest", "highest")}:
@@ -344,9 +376,9 @@ def _make_unknown_problem(
     schema: RubricSchema, document: Document, fault: SchemaFault, path: Path, name: str
 ) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
-    # Nobody misspells a name that starts with `x-`: it is a place for anchors.
-    near = [] if name.startswith("x-") else _fit_gates(schema, fault.value, schema.suggest(name, known))
-    shown = shorten(name)
+    near: list[str] = []
+    if not name.startswith("x-"):  # nobody misspells such a name: it is a place for anchors
+        near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
@@ -354,21 +386,28 @@ def _make_unknown_problem(
         return Problem("version-3", path, Part.KEY, {"field": name, "how": format_claim(document, path[:-2])})
     if not near:
         current = ", ".join(_list_known(schema, known, fault.value))
-        return Problem("unknown", path, Part.KEY, {"field": shown, "known": current})
+        return Problem("unknown", path, Part.KEY, {"field": shorten(name), "known": current})
+    return _make_misspelt_problem(schema, fault, path, name, near)
+
+
+def _make_misspelt_problem(schema: RubricSchema, fault: SchemaFault, path: Path, name: str, near: list[str]) -> Problem:
+    """Describe a field that is like others, with its new name if it can only be one of them."""
+    shown = shorten(name)
     values = {"field": shown, "near": " or ".join(f"`{field}`" for field in near)}
     if len(near) == 1 and near[0] in fault.value:
         return Problem("misspelt-beside", path, Part.KEY, values)
     # Two misspelt names may mean the same field, which can only be used once. No more than two are looked for, or many
     # misspelt keys take too long.
     rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, near))
-    is_plain = len(near) == 1 and len(list(islice(rivals, 2))) < 2
-    repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
-    if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
-        repair = None  # it would only be another error
-    for old, _ in schema.find_rivals(fault.value, near[0]) if repair else ():
-        obstacle = format_rivals(old, shown, near[0])
-        return Problem("misspelt", path, Part.KEY, values, obstacle=obstacle)
-    return Problem("misspelt", path, Part.KEY, values, repair=repair)
+    problem = Problem("misspelt", path, Part.KEY, values)
+    if len(near) > 1 or len(list(islice(rivals, 2))) == 2:
+        return problem
+    repair = _rename(schema, fault.value, path, name, near[0])
+    if repair is None or not schema.is_valid_field(fault.schema["properties"], near[0], fault.value[name]):
+        return problem  # a renamed field would only be another error
+    for old, _ in schema.find_rivals(fault.value, near[0]):
+        return problem._replace(obstacle=format_rivals(old, shown, near[0]))
+    return problem._replace(repair=repair)
 
 
 _OTHER_GATE = {"required_min_score": "required_min_level", "required_min_level": "required_min_score"}
@@ -424,32 +463,27 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
     schema, is_key = fault.schema, fault.is_key
     if fault.keyword == "contains":
         return "none-counts", {"field": path[-1], "expected": expected_of(schema)}
-    found = f"the key `{shorten(fault.value)}`" if is_key else describe(fault.value, document.written_at(path))
-    names = [step for step in path[:-1] if isinstance(step, str)]
-    path = path or ("this",)
-    if is_key or isinstance(path[-1], int):
-        found = "an empty item" if fault.value is None else found
-        subject = f"`{names[-1]}` has" if names else "found"
+    if is_key:
+        found = f"the key `{shorten(fault.value)}`"
     else:
-        subject = f"`{path[-1]}` is"
-        if path[-2:-1] in _MAPS:
-            subject = f"the outcome of {subject}"
+        found = describe(fault.value, document.written_at(path))
+    path = path or ("this",)
+    if fault.value is None and isinstance(path[-1], int):
+        found = "an empty item"
+    subject = _name_subject(path, is_key=is_key)
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
             code = "blank-condition" if path[-1] == "applies_if" else "blank"
             return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
         case "minItems" | "minProperties" if not fault.value:
-            expected = (
-                schema.get("x-expected") or f"at least {'1 item' if fault.wanted == 1 else f'{fault.wanted} items'}"
-            )
+            expected = schema.get("x-expected") or f"at least {counted(fault.wanted, 'item')}"
             kind = "mapping" if fault.keyword == "minProperties" else "list"
             return "empty", {"field": path[-1], "kind": kind, "expected": expected}
         case "minItems" | "minProperties" | "maxItems":
             count = len(fault.value)
             is_exact = "maxItems" in schema
             expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
-            items = "1 item" if count == 1 else f"{count} items"
-            return "items", {"field": path[-1], "count": items, "expected": expected}
+            return "items", {"field": path[-1], "count": counted(count, "item"), "expected": expected}
         case "minimum" if "x-expected" not in schema:
             return "minimum", {"subject": subject, "found": found, "least": fault.wanted}
         case _:
@@ -457,7 +491,20 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
             if not _lacks_quotes(fault):
                 return "unexpected", values
             tag = _find_tag(document, path)
-            return ("tagged", {**values, "tag": shorten(tag)}) if tag else ("unquoted", values)
+            if tag:
+                return "tagged", {**values, "tag": shorten(tag)}
+            return "unquoted", values
+
+
+def _name_subject(path: Path, *, is_key: bool) -> str:
+    """Return the start of a message on a value or a key: what it is, or what has it, with the verb."""
+    if is_key or isinstance(path[-1], int):
+        names = [step for step in path[:-1] if isinstance(step, str)]
+        return f"`{names[-1]}` has" if names else "found"
+    subject = f"`{path[-1]}` is"
+    if path[-2:-1] in _MAPS:
+        subject = f"the outcome of {subject}"
+    return subject
 
 
 _TAG = re.compile(r"(!\S*)\s+(?:&\S+\s+)?\Z")

@@ -88,9 +88,14 @@ def start(shape: str, *, suite: bool, as_json: bool) -> str:
     """Return the text of a rubric file, or of a suite with one case; JSON names the schema in a key."""
     text = RUBRICS[shape]
     is_whole = not text.startswith("rubrics:")
-    schema = newest("suite" if suite else "rubric", VERSION_3 if is_whole else CURRENT)
+    name, version = "rubric", CURRENT
+    if is_whole:
+        version = VERSION_3
+    if suite and is_whole:
+        text = f"rubrics:\n{indent(text, '  ')}"
     if suite:
-        text = _CASE + indent(f"rubrics:\n{indent(text, '  ')}" if is_whole else text, "    ")
+        name, text = "suite", _CASE + indent(text, "    ")
+    schema = newest(name, version)
     if not as_json:
         return schema.modeline + text
     documents, _ = read_documents(Source("starter.yaml", text))

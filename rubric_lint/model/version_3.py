@@ -39,6 +39,7 @@ from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.model.view import OWN, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
+from rubric_lint.source.tree import as_list, as_mapping, as_string
 
 _MOST_STEPS = 1000
 """The most steps between the answers of a scale."""
@@ -146,7 +147,7 @@ def read_rubric(document: Document, path: Path) -> View:
     """Return the view of the rubric at `path`, valid or not: a list of criteria, or a mapping with them."""
     reading = _Version3Reader(document, path)
     value = document.value(path)
-    node = value if isinstance(value, dict) else {}
+    node = as_mapping(value)
     try:
         root, scale = reading.read_root(value)
     except _TooManyError:
@@ -156,9 +157,12 @@ def read_rubric(document: Document, path: Path) -> View:
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     if borderline is not None and borderline == threshold:
         reading.report_idle_borderline()
-    grades = reading.read_grades(node, scale)
-    outline = root if any(True for _ in root.groups) else None
-    tree = root if reading.needs_tree(root) else None
+    span = units = None
+    if scale:
+        units = (scale.worst, scale.best)
+        if scale.is_whole and reading.is_holistic:
+            span = units
+    has_groups = any(True for _ in root.groups)
     return reading.draft.finish(
         OWN,
         reading.data,
@@ -167,13 +171,13 @@ def read_rubric(document: Document, path: Path) -> View:
         threshold=threshold,
         threshold_path=(*path, "pass_threshold") if threshold is not None else None,
         borderline=borderline,
-        span=(scale.worst, scale.best) if scale and scale.is_whole and reading.is_holistic else None,
-        units=(scale.worst, scale.best) if scale else None,
-        grades=grades,
+        span=span,
+        units=units,
+        grades=reading.read_grades(node, scale),
         ids=tuple(reading.ids),
         weights=tuple(reading.weights),
-        tree=tree,
-        outline=outline,
+        tree=root if reading.needs_tree(root) else None,
+        outline=root if has_groups else None,
         problems=tuple(reading.problems),
     )
 
@@ -194,12 +198,12 @@ class _Version3Reader:
 
     def read_root(self, value: Any) -> tuple[Group, _Scale | None]:
         """Read the whole rubric; return its root, and its own scale."""
-        node = value if isinstance(value, dict) else {CRITERIA: value}
-        place = (*self.path, CRITERIA) if node is value else self.path
+        node, place = {CRITERIA: value}, self.path
+        if isinstance(value, dict):
+            node, place = value, (*self.path, CRITERIA)
         given = self._read_given(node, self.path, _Inherited())
         root = self._read_node(node, self.path, place, given, "")
-        failures = node.get("critical_failures")
-        for index, failure in enumerate(failures if isinstance(failures, list) else ()):
+        for index, failure in enumerate(as_list(node.get("critical_failures"))):
             self._read_failure(failure, (*self.path, "critical_failures", index), f"failure-{index + 1}")
         return root, given.scale
 
@@ -207,36 +211,37 @@ class _Version3Reader:
         """Read a rubric or a group at `path`, whose criteria are at `place`."""
         self.draft.put(("nodes", self._nodes), path)
         self._nodes += 1
-        entries = node.get(CRITERIA)
         members: list[Group | int] = []
         groups: dict[str, Path] = {}
         names: dict[str, Path] = {}
         weights: list[tuple[Decimal | None, Path]] = []
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for index, entry in enumerate(as_list(node.get(CRITERIA))):
             at = (*place, index)
-            own_id = entry.get("id") if isinstance(entry, dict) else None
-            is_group = isinstance(entry, dict) and CRITERIA in entry
-            usual = f"rubric-{index + 1}" if not prefix and not is_group else str(index + 1)
-            name = own_id if isinstance(own_id, str) else usual
+            fields = as_mapping(entry)
+            own_id, is_group = fields.get("id"), CRITERIA in fields
+            name, id_path = f"rubric-{index + 1}", at
+            if isinstance(own_id, str):
+                name, id_path = own_id, (*at, "id")
+            elif prefix or is_group:
+                name = str(index + 1)
             folded = fold_id(name)
             if folded in names and (is_group or folded in groups):
-                id_path = (*at, "id") if own_id is name else at
                 place_of_first = RelatedPlace("the first one", names[folded], Part.ENTRY)
                 self._report("duplicate-id", "group", id_path, Part.ENTRY, {"id": shorten(name)}, place_of_first)
-            names.setdefault(folded, (*at, "id") if own_id is name else at)
-            if isinstance(entry, dict) and is_group:
+            names.setdefault(folded, id_path)
+            if is_group:
                 groups[folded] = at
-                below = self._read_given(entry, at, given)
-                group = self._read_node(entry, at, (*at, CRITERIA), below, f"{prefix}{name}/")
-                weight = self._read_weight(entry, at)
+                below = self._read_given(fields, at, given)
+                group = self._read_node(fields, at, (*at, CRITERIA), below, f"{prefix}{name}/")
+                weight = self._read_weight(fields, at)
                 members.append(
                     Group(
                         f"{prefix}{name}",
                         at,
                         ONE if weight is None else weight,
-                        self._read_group_gate(entry, at, below.scale),
-                        read_text(entry, "applies_if").strip(),
-                        read_text(entry, "expected_outcome"),
+                        self._read_group_gate(fields, at, below.scale),
+                        read_text(fields, "applies_if").strip(),
+                        read_text(fields, "expected_outcome"),
                         group.members,
                         below.scale and (below.scale.worst, below.scale.best),
                     )
@@ -244,15 +249,19 @@ class _Version3Reader:
             else:
                 members.append(len(self.data))
                 weight = self._read_entry(entry, at, given, f"{prefix}{name}", is_grouped=bool(prefix))
-            weights.append((weight, (*at, "weight") if isinstance(entry, dict) and "weight" in entry else at))
+            weights.append((weight, (*at, "weight") if "weight" in fields else at))
         self._check_weights(path, place, weights)
         self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
 
     def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Inherited) -> _Inherited:
         """Return the scale and the levels of the criteria in a node: with a scale of its own, levels around it end."""
-        own = _Inherited(self._read_scale(node, path)) if "scale" in node else outer
-        return own._replace(levels=node["levels"], levels_path=(*path, "levels")) if "levels" in node else own
+        own = outer
+        if "scale" in node:
+            own = _Inherited(self._read_scale(node, path))
+        if "levels" in node:
+            own = own._replace(levels=node["levels"], levels_path=(*path, "levels"))
+        return own
 
     def _read_scale(self, node: Mapping[str, Any], path: Path) -> _Scale | None:
         """Read the scale of a node; None if it has none that is sound, which is reported."""
@@ -268,8 +277,9 @@ class _Version3Reader:
         if worst == best:
             self._report("bounds", "one-score", place, Part.VALUE, {"range": written})
         elif steps > _MOST_STEPS:
-            whole = f"[{int(worst)}, {int(best)}], which has whole numbers"
-            shorter = whole if not are_whole and abs(best - worst) <= _MOST_STEPS else "a shorter one"
+            shorter = "a shorter one"
+            if not are_whole and abs(best - worst) <= _MOST_STEPS:
+                shorter = f"[{int(worst)}, {int(best)}], which has whole numbers"
             values = {"range": written, "most": f"{_MOST_STEPS:,}", "shorter": shorter}
             self._report("bounds", "long-scale", place, Part.VALUE, values)
         else:
@@ -278,7 +288,9 @@ class _Version3Reader:
 
     def _read_weight(self, mapping: Mapping[str, Any], path: Path) -> Decimal | None:
         """Return the weight in the node around it, as written; None if it is not a finite number."""
-        return read_weight(self.document, mapping["weight"], path, deducts=True) if "weight" in mapping else ONE
+        if "weight" not in mapping:
+            return ONE
+        return read_weight(self.document, mapping["weight"], path, deducts=True)
 
     def _read_entry(self, entry: Any, at: Path, given: _Inherited, name: str, *, is_grouped: bool) -> Decimal | None:
         """Add a criterion, or a band of a holistic scale; return its weight."""
@@ -291,7 +303,7 @@ class _Version3Reader:
             self.data.append(entry)
             self.weights.append(ONE)
             return ONE
-        weight = self._read_weight(entry, at) if isinstance(entry, dict) else ONE
+        weight = self._read_weight(as_mapping(entry), at)
         self.weights.append(weight)
         has_scale = given.scale is not None or given.levels is not None
         if isinstance(entry, str) and not has_scale:
@@ -299,7 +311,7 @@ class _Version3Reader:
             return weight
         fields = self._copy(entry, index, at)
         self.data.append(fields)
-        own = self._read_given(entry, at, given) if isinstance(entry, dict) else given
+        own = self._read_given(as_mapping(entry), at, given)
         if "score_range" in fields and "score_ranges" not in fields and "levels" not in fields:
             self.is_holistic = True
             if is_grouped:
@@ -353,9 +365,27 @@ class _Version3Reader:
 
     def _spread(self, index: int, scale: _Scale, given: _Inherited) -> list[Mapping[str, Any]]:
         """Return one level for each answer of a scale, of which some are described."""
-        described: dict[Answer, tuple[Mapping[str, Any], Path, bool]] = {}
         place = given.levels_path or scale.path
-        for key, text in given.levels.items() if isinstance(given.levels, dict) else ():
+        described = self._find_described(scale, given, place)
+        levels: list[Mapping[str, Any]] = []
+        self.draft.put((index, "levels"), place)
+        for number, answer in enumerate(scale.answers):
+            level, spot, is_key = described.get(answer, ({}, place, False))
+            own = (index, "levels", number)
+            self.draft.put(own, spot)
+            if is_key or not level:
+                self.draft.put((*own, "level"), spot, is_key=is_key)
+            for name in level:
+                self.draft.put((*own, name), spot if is_key else (*spot, name))
+            levels.append({**level, "level": answer})
+        return levels
+
+    def _find_described(
+        self, scale: _Scale, given: _Inherited, place: Path
+    ) -> dict[Answer, tuple[Mapping[str, Any], Path, bool]]:
+        """Return what is written for each described answer of a scale: the level, its place, whether that is a key."""
+        described: dict[Answer, tuple[Mapping[str, Any], Path, bool]] = {}
+        for key, text in as_mapping(given.levels).items():
             answer = scale.read_key(key)
             if answer is None:
                 self._report_off(scale, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
@@ -364,7 +394,7 @@ class _Version3Reader:
                 self._report("levels", "repeated", (*place, key), Part.KEY, {"level": answer}, first)
             else:
                 described[answer] = ({"expected_outcome": text}, (*place, key), True)
-        for at, level in enumerate(given.levels if isinstance(given.levels, list) else ()):
+        for at, level in enumerate(as_list(given.levels)):
             if isinstance(level, dict) and is_number(level.get("level")):
                 answer, spot = scale.read(level["level"]), (*place, at)
                 if answer is None:
@@ -375,25 +405,15 @@ class _Version3Reader:
                     self._report("levels", "repeated", (*spot, "level"), Part.VALUE, {"level": answer}, first)
                 else:
                     described[answer] = (level, spot, False)
-        levels: list[Mapping[str, Any]] = []
-        self.draft.put((index, "levels"), place)
-        for number, answer in enumerate(scale.answers):
-            level, spot, is_key = described.get(answer, ({}, place, False))
-            own = (index, "levels", number)
-            self.draft.put(own, spot)
-            self.draft.put((*own, "level"), spot if is_key or not level else (*spot, "level"), is_key=is_key)
-            for name in level:
-                self.draft.put((*own, name), spot if is_key else (*spot, name))
-            levels.append({**level, "level": answer})
-        return levels
+        return described
 
     def _check_ladder(self, given: _Inherited) -> None:
         """Report the levels that no judge can give, as only a scale with a decimal point has others than integers."""
         levels, place = given.levels, given.levels_path
-        for key in levels if isinstance(levels, dict) else ():
+        for key in as_mapping(levels):
             if _DECIMAL_KEY.fullmatch(key) and read_key(key) is None:
                 self._report_off(None, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
-        for number, level in enumerate(levels if isinstance(levels, list) else ()):
+        for number, level in enumerate(as_list(levels)):
             if isinstance(level, dict) and is_number(level.get("level")) and as_answer(level["level"]) is None:
                 spot = (*place, number, "level")
                 self._report_off(None, spot, self._describe(level["level"], spot), "`level` is")
@@ -446,18 +466,12 @@ class _Version3Reader:
     def _read_bands(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
         """Check the bounds and the gate of bands, and give them the ends of their scale."""
         if scale and not scale.is_whole:
-            is_own = "score_ranges" in fields
-            place = (*at, "score_ranges") if is_own else scale.path
-            how = f"give `{shorten(self.ids[-1])}` a `scale: [0, 100]` of its own" if is_own else "write [0, 100]"
+            place, part, how = scale.path, Part.VALUE, "write [0, 100]"
+            if "score_ranges" in fields:
+                place, part = (*at, "score_ranges"), Part.KEY
+                how = f"give `{shorten(self.ids[-1])}` a `scale: [0, 100]` of its own"
             values = {"scale": f"[{scale.worst}, {scale.best}]", "how": f"{how}, and the bands in whole numbers of it"}
-            self._report(
-                "bounds",
-                "decimal-bands",
-                place,
-                Part.KEY if is_own else Part.VALUE,
-                values,
-                RelatedPlace("the scale", scale.path),
-            )
+            self._report("bounds", "decimal-bands", place, part, values, RelatedPlace("the scale", scale.path))
             fields.pop("score_ranges", None)  # what the rules would say of them does not matter
             fields.pop("score_range", None)
             return
@@ -469,7 +483,9 @@ class _Version3Reader:
                 known, fields["required_min_score"], (*at, "required_min_score")
             )
         for bounds, place in self._find_bounds(fields, at, known):
-            for number, bound in enumerate(bounds if isinstance(bounds, list) and len(bounds) == 2 else ()):
+            if len(as_list(bounds)) != 2:
+                continue
+            for number, bound in enumerate(bounds):
                 spot = (*place, number)
                 if is_number(bound) and known.read(bound) is None:
                     self._report_off(known, spot, self._describe(bound, spot), "`score_range` has")
@@ -478,10 +494,10 @@ class _Version3Reader:
         """Yield the bounds of each band, with their place; check those of the short form, which are keys."""
         yield fields.get("score_range"), (*at, "score_range")
         ranges, place = fields.get("score_ranges"), (*at, "score_ranges")
-        for key in ranges if isinstance(ranges, dict) else ():
+        for key in as_mapping(ranges):
             if _DECIMAL_KEY.fullmatch(key) and scale.read_key(key) is None:
                 self._report_off(scale, (*place, key), f"the key `{shorten(key)}`", "`score_ranges` has", Part.KEY)
-        for number, band in enumerate(ranges if isinstance(ranges, list) else ()):
+        for number, band in enumerate(as_list(ranges)):
             if isinstance(band, dict):
                 yield band.get("score_range"), (*place, number, "score_range")
 
@@ -531,11 +547,12 @@ class _Version3Reader:
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
         """Return the grades, each with the lowest share that earns it, from the highest to the lowest."""
-        grades = node.get("grades")
+        if _has_unsound_scale(node, scale):
+            return ()
         found: list[tuple[str, Fraction]] = []
         before: Path = ()
         is_falling = True
-        for name, minimum in () if not isinstance(grades, dict) or _has_unsound_scale(node, scale) else grades.items():
+        for name, minimum in as_mapping(node.get("grades")).items():
             place = (*self.path, "grades", name)
             share = self._read_share(minimum, place, scale)
             if share is None:
@@ -551,29 +568,39 @@ class _Version3Reader:
 
     def _read_share(self, value: Any, place: Path, scale: _Scale | None) -> Fraction | None:
         """Return a mark as a share in 0..1; None if it is none, which is reported."""
-        share = None
         if is_number(value):
-            if math.isfinite(value):
-                number = to_fraction(self.document.decimal(place)) if abs(value) < 1e9 else Fraction(value)
-                share = scale.share(number) if scale else number
+            share = self._measure(value, place, scale)
         else:
-            written = _SHARE.fullmatch(value) if isinstance(value, str) else None
+            written = _SHARE.fullmatch(as_string(value) or "")
             if written is None:
                 return None  # the schema says what is wrong
-            whole = Fraction(written[2]) if written[2] else Fraction(100)
+            whole = Fraction(written[2] or 100)
             share = Fraction(written[1]) / whole if whole else None
         if share is not None and 0 <= share <= 1:
             return share
-        lowest, highest = (scale.lowest, scale.highest) if scale else (0, 1)
-        hint = f"{value}%" if is_number(value) and max(highest, 10) < value <= 100 else "70%"
-        share_too = "" if place[-1] == "required_min_score" else f", or a share such as {hint}"
-        values = {
-            "subject": f"`{shorten(str(place[-1]))}` is",
-            "found": self._describe(value, place),
-            "expected": f"a number from {lowest} to {highest}{share_too}",
-        }
+        lowest, highest = 0, 1
+        if scale:
+            lowest, highest = scale.lowest, scale.highest
+        expected = f"a number from {lowest} to {highest}"
+        if place[-1] != "required_min_score":
+            hint = "70%"
+            if is_number(value) and max(highest, 10) < value <= 100:
+                hint = f"{value}%"
+            expected += f", or a share such as {hint}"
+        subject = f"`{shorten(str(place[-1]))}` is"
+        values = {"subject": subject, "found": self._describe(value, place), "expected": expected}
         self._report("bounds", "unexpected", place, Part.VALUE, values)
         return None
+
+    def _measure(self, value: float, place: Path, scale: _Scale | None) -> Fraction | None:
+        """Return a number as a share of its scale; without a scale, the number itself. None if it is not finite."""
+        if not math.isfinite(value):
+            return None
+        if abs(value) < 1e9:
+            number = to_fraction(self.document.decimal(place))
+        else:  # far off any scale, and perhaps too long to read exactly
+            number = Fraction(value)
+        return scale.share(number) if scale else number
 
     def _check_weights(self, path: Path, place: Path, weights: list[tuple[Decimal | None, Path]]) -> None:
         """Report a node in which nothing has a weight above 0."""

@@ -27,7 +27,7 @@ from rubric_lint.assess.measure.intervals import Share
 from rubric_lint.assess.measure.labelled import format_ungrouped_outputs
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import SLIPS, Shares
-from rubric_lint.model.messages import join_words, render_report
+from rubric_lint.model.messages import counted, join_words, render_report
 from rubric_lint.report.terminal import TextColumn, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
@@ -442,7 +442,7 @@ def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> It
     if not listed.total:
         yield "No disagreement."
         return
-    yield f"{listed.total:,} {'disagreement' if listed.total == 1 else 'disagreements'}, the worst first"
+    yield f"{counted(listed.total, 'disagreement')}, the worst first"
     worst = listed.worst[:most]
     for disagreement in worst:
         yield f"  {disagreement.kind}: {shorten_name(disagreement.id, 24)}, {shorten_name(disagreement.criterion, 36)}"

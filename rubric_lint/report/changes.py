@@ -248,7 +248,7 @@ def _summary(effects: OutputEffects) -> str:
         changed = len(effects.changed)
         if not changed:
             return f"{read}: no verdict changes."
-        return f"{read}: no verdict changes, {counted(changed, 'score')} {'does' if changed == 1 else 'do'}."
+        return f"{read}: no verdict changes, {counted(changed, 'score does', 'scores do')}."
     kinds = ", ".join(f"{old or INVALID} -> {new or INVALID} {count}" for (old, new), count in moved.items())
     return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."
 

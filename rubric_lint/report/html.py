@@ -28,7 +28,7 @@ from rubric_lint.assess.agreement.reading import LABEL_FIELDS
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import format_gate
-from rubric_lint.model.messages import join_first, join_words, visible
+from rubric_lint.model.messages import counted, join_first, join_words, pluralize, visible
 from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
@@ -321,8 +321,7 @@ class HtmlReport:
         alone = []
         for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
             if count:
-                subject = "1 answer" if count == 1 else f"{count:,} answers"
-                alone.append((count, f"{subject} only in {run} run.", view))
+                alone.append((count, f"{counted(count, 'answer')} only in {run} run.", view))
         return {
             "versions": _format_versions(other, rubrics),
             "figures": _list_figures_of_both(other, worse, better),
@@ -407,7 +406,7 @@ def _list_facts(
     if origin.models:
         named = [*origin.models][:_MOST_MODELS]
         more = ["others"] if len(origin.models) > _MOST_MODELS else []
-        yield "Model" if len(origin.models) == 1 else "Models", join_words([*named, *more])
+        yield pluralize(len(origin.models), "Model"), join_words([*named, *more])
     scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
     used = [rubric.rubric for rubric in scored or totals.rubrics.values()]
     if len(used) == 1:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.assess.agreement.reading import list_invalid
 from rubric_lint.assess.judged.review import NO_RESULTS, JudgedRun
-from rubric_lint.model.messages import counted, join_words, list_names, visible
+from rubric_lint.model.messages import counted, join_words, list_names, pluralize, visible
 
 _MOST = 10
 """The most lines of one kind about records; the rest is counted."""
@@ -55,13 +55,12 @@ def format_records(run: JudgedRun) -> Iterator[str]:
 def format_unmatched(run: JudgedRun) -> Iterator[str]:
     """Yield how many records of a file belong to no rubric of the run, and why."""
     known = [reviewed.review.rubric for reviewed in run.reviewed]
-    verb = "is" if len(known) == 1 else "are"
+    verb = pluralize(len(known), "is", "are")
     there = f"there {verb} {list_names(known)}" if known else "there are none"
     for file, rubric, records in run.unmatched:
-        what = counted(records, "record")
         if rubric is None:
-            why = "name no rubric" if records > 1 else "names no rubric"
-            yield f"{file}: {what} {why}, and nothing else shows which one is meant; name it in `rubric`: {there}"
+            what = counted(records, "record names", "records name")
+            yield f"{file}: {what} no rubric, and nothing else shows which one is meant; name it in `rubric`: {there}"
         else:
-            verb = "are" if records > 1 else "is"
-            yield f"{file}: {what} {verb} for the rubric `{rubric}`, which is not in the files; {there}"
+            what = counted(records, "record is", "records are")
+            yield f"{file}: {what} for the rubric `{rubric}`, which is not in the files; {there}"

@@ -166,8 +166,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     panels = []
     for panel, outputs in rubric.panels.items():
-        answers = f"{outputs:,} {'answer' if outputs == 1 else 'answers'}"
-        judged = f"{answers} by the panel {visible(join_words(panel.models))}"
+        judged = f"{counted(outputs, 'answer')} by the panel {visible(join_words(panel.models))}"
         votes = counted(panel.votes, "independent vote")
         panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
     return "\n".join([_write_title(rubric, look), *(align(row, widths) for row in rows), *panels]) + "\n"

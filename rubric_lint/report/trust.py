@@ -39,7 +39,7 @@ from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import LEAST_DOUBLE, PeopleAgreement, Shares
 from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.messages import Causes, counted, join_words, list_names
+from rubric_lint.model.messages import Causes, counted, join_words, list_names, pluralize
 from rubric_lint.model.suggest import Value
 from rubric_lint.scoring.grading import Verdict, stops
 
@@ -205,7 +205,7 @@ def format_shares(found: Assessment) -> Iterator[str]:
     if ungrouped:
         yield ungrouped
     runs = "one run" if found.options.runs == 1 else f"{found.options.runs} runs together"
-    see = "sees" if len(found.review.people) == 1 else "see"
+    see = pluralize(len(found.review.people), "sees", "see")
     seen = f"{list_names(found.review.people, 3)} {see} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {seen}."
 
@@ -309,8 +309,8 @@ def _format_invalid(review: Review) -> Iterator[str]:
     outputs = [record for record in review.invalid if record.outputs]
     count = sum(record.outputs for record in outputs)
     if count:
-        are = "judge output is" if count == 1 else "judge outputs are"
-        yield f"{count:,} {are} invalid: {Causes(record.message for record in outputs).word()}."
+        outputs_are = counted(count, "judge output is", "judge outputs are")
+        yield f"{outputs_are} invalid: {Causes(record.message for record in outputs).word()}."
     if count and review.people:
         verdict = "For the verdict of a labelled answer an invalid output counts as a wrong one"
         yield f"{verdict}; of a criterion it says nothing."
@@ -481,14 +481,13 @@ def count_without_verdict(found: Assessment) -> int:
 
 def _format_unseen(given: RunInputs) -> Iterator[str]:
     if given.ending:
-        are = "answer is" if given.ending.left == 1 else "answers are"
-        yield f"{given.ending.left:,} {are} not judged: {given.ending.words}."
+        yield f"{counted(given.ending.left, 'answer is', 'answers are')} not judged: {given.ending.words}."
     if given.ignored:
-        are = "is" if given.ignored == 1 else "are"
+        are = pluralize(given.ignored, "is", "are")
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
     if given.off:
-        are = "is" if len(given.off) == 1 else "are"
-        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
+        rules_are = counted(len(given.off), "rule is", "rules are")
+        yield f"{rules_are} switched off by the settings: {list_names(given.off, 3)}."
     if given.unread:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Scale, looks_like_levels
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.messages import name_scores
+from rubric_lint.model.messages import name_scores, pluralize
 from rubric_lint.model.repairs import AS_LEVELS, turn_to_levels
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
@@ -24,7 +24,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 yield _find_levels(rubric, scale, gap)
                 continue
             code = "map-gap" if scale.is_map else "gap"
-            values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them", "lowest": lowest}
+            values = {"scores": name_scores(gap), "them": pluralize(len(gap), "it", "them"), "lowest": lowest}
             yield repair.attach(Problem(code, scale.path, Part.KEY, values))
 
 
@@ -32,11 +32,13 @@ def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
     """Describe levels that are written as bands: filling the gap would make the best of them a middling score."""
     scores = sorted(band.scores.start for band in scale.bands)
     values = {"scores": name_scores(gap), "lowest": scores[0], "highest": scores[-1]}
-    together = (scale,) if rubric.is_version_3 else rubric.scales  # before, one rubric has one shape
-    is_all = rubric.is_version_3 or (len(together) == len(rubric.criteria) and all(map(looks_like_levels, together)))
-    repair = turn_to_levels(together) if is_all else None
-    code = "levels-as-bands" if is_all else "levels-among-bands"
-    return Problem(code, scale.path, Part.KEY, values, choices=(repair,) if repair else ())
+    together: tuple[Scale, ...] = (scale,)
+    if not rubric.is_version_3:  # before, one rubric has one shape
+        together = rubric.scales
+        if len(together) != len(rubric.criteria) or not all(map(looks_like_levels, together)):
+            return Problem("levels-among-bands", scale.path, Part.KEY, values)
+    repair = turn_to_levels(together)
+    return Problem("levels-as-bands", scale.path, Part.KEY, values, choices=(repair,) if repair else ())
 
 
 RULE = Rule(

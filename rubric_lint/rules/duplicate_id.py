@@ -25,26 +25,22 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             continue
         same = seen[identifier]
         first = same.first
-        place = RelatedPlace(
-            "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
-            *_path_of_id(first),
-        )
+        origin, what = "", "the first one"
+        if not first.has_own_id:
+            origin = ", where it is generated from the criterion's place"
+            what = f"gets the id `{shorten(first.id)}` from its place"
+        related = (RelatedPlace(what, *_path_of_id(first)),)
         renames = tuple(_rename(rubric, same, criterion))
         same.last = criterion
         code = "taken" if criterion.has_own_id else "generated-taken"
         if criterion.id != first.id:
             code = "unicode-form"
-        yield Problem(
-            code,
-            *_path_of_id(criterion),
-            {
-                "id": shorten(criterion.id),
-                "origin": "" if first.has_own_id else ", where it is generated from the criterion's place",
-            },
-            related=(place,),
-            repair=renames[0]._replace(choice="") if len(renames) == 1 else None,
-            choices=renames if len(renames) > 1 else (),
-        )
+        values = {"id": shorten(criterion.id), "origin": origin}
+        problem = Problem(code, *_path_of_id(criterion), values, related=related)
+        if len(renames) == 1:
+            yield problem._replace(repair=renames[0]._replace(choice=""))
+        else:
+            yield problem._replace(choices=renames)
 
 
 @dataclass(slots=True)

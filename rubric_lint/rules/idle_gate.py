@@ -8,6 +8,7 @@ from rubric_lint.model.messages import list_never_missed_values
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
+from rubric_lint.source.tree import as_mapping
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -29,7 +30,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         elif shape is Shape.LEVELS:
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
             worst, best = criterion.fields.get(SPAN, (0, 1))
-            if numbers and gate == (max if worst > best else min)(numbers):
+            if numbers and gate == (max(numbers) if worst > best else min(numbers)):
                 values = list_never_missed_values(gate, "level", is_falling=worst > best)
                 yield Problem("never-missed", criterion.gate_path, values=values)
         elif gate == (criterion.scale.ends[0] if criterion.scale else LOWEST):
@@ -44,14 +45,18 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
     if rubric.view is None or not rubric.dialect or rubric.is_mixed:
         return
     fields = rubric.schema.idle
-    for criterion in rubric.criteria if fields else ():
-        written = rubric.view.document.value(rubric.view.place(criterion.path))
-        for name, idle in fields.items() if isinstance(written, dict) else ():
+    if not fields:
+        return
+    for criterion in rubric.criteria:
+        written = as_mapping(rubric.view.document.value(rubric.view.place(criterion.path)))
+        for name, idle in fields.items():
             if name not in written or written[name] != idle.get("value", written[name]):
                 continue
             if all(field in written for field in idle.get("with", ())) and idle.get("without") not in written:
-                fields_with_it = " and ".join(f"`{field}`" for field in idle.get("with", ()))
-                when = f"next to {fields_with_it}" if fields_with_it else f"without `{idle['without']}`"
+                when = f"without `{idle.get('without')}`"
+                if idle.get("with"):
+                    fields_with_it = " and ".join(f"`{field}`" for field in idle["with"])
+                    when = f"next to {fields_with_it}"
                 system = rubric.view.dialect.title
                 values = {"system": system, "field": name, "when": when, "advice": idle["instead"]}
                 yield Problem("not-read", (*criterion.path, name), Part.KEY, values)

@@ -19,23 +19,29 @@ from rubric_lint.source.path import Part, Path
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the order of grade words, and of failures, with the order of the numbers."""
     for scale in rubric.scales:
-        sign = -1 if scale.ends[0] > scale.ends[1] else 1
+        sign, better = _find_direction(*scale.ends)
         steps = [
             _ScaleStep(sign * band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
             for band in scale.bands
             if band.scores
         ]
-        yield from _compare("score", steps, "higher" if sign > 0 else "lower")
+        yield from _compare("score", steps, better)
     for criterion in rubric.criteria:
-        worst, best = (criterion.fields or {}).get(SPAN, (0, 1))
-        sign = -1 if worst > best else 1
+        sign, better = _find_direction(*(criterion.fields or {}).get(SPAN, (0, 1)))
         steps = []
         for level in criterion.levels or ():
             if level.number is not None:
                 label = f"level {level.number}"
                 name, outcome = level.name or "", level.outcome or ""
                 steps.append(_ScaleStep(sign * level.number, label, name, outcome, level.number_path, level.part))
-        yield from _compare("level", steps, "higher" if sign > 0 else "lower")
+        yield from _compare("level", steps, better)
+
+
+def _find_direction(worst: int, best: int) -> tuple[int, str]:
+    """Return the factor that makes better numbers higher, and which numbers of a scale are better."""
+    if worst > best:
+        return -1, "lower"
+    return 1, "higher"
 
 
 def find_fall(levels: Iterable[tuple[Decimal, str]]) -> tuple[str, str] | None:

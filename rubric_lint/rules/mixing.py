@@ -32,8 +32,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             what = f"the {len(moved)} {_WORDS[shape][2]}"
             if len(moved) == 1:
                 what = "this band" if shape is Shape.HOLISTIC else moved[0].label
-            # Bands that leave a score out would be a rubric with another error.
-            repair = move_apart(rubric, moved, what) if shape is not Shape.HOLISTIC or _is_whole(moved) else None
+            repair = None
+            if shape is not Shape.HOLISTIC or _is_whole(moved):  # else it would be a rubric with another error
+                repair = move_apart(rubric, moved, what)
             yield Problem(
                 "two-shapes",
                 entry.path,

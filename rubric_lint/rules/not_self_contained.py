@@ -11,11 +11,8 @@ from rubric_lint.rules.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that only make sense with another one, or with what the judge is not shown."""
-    for entry in rubric.entries if rubric.view else ():
-        for option in entry.asked.unseen if entry.asked else ():
-            unseen = _UNSEEN[option].search(entry.outcome or "")
-            if unseen:
-                yield Problem("not-shown", entry.outcome_path, values={"said": unseen[0], "option": option})
+    if rubric.view:
+        yield from _find_unseen(rubric)
     for outcome in rubric.outcomes:
         text = outcome.text
         folded = text.casefold()
@@ -25,8 +22,21 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             _ANYWHERE.search(folded) or _MENTIONED.match(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
         )
         if found:
-            said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]
+            said = found["said"]
+            if len(folded) == len(text):  # else folding has moved the place
+                said = text[slice(*found.span("said"))]
             yield Problem("other-outcome", outcome.path, values={"said": said})
+
+
+def _find_unseen(rubric: Rubric) -> Iterator[Problem]:
+    """Find outcomes about what the judge of a dialect is not shown."""
+    for entry in rubric.entries:
+        if entry.asked is None:
+            continue
+        for option in entry.asked.unseen:
+            unseen = _UNSEEN[option].search(entry.outcome or "")
+            if unseen:
+                yield Problem("not-shown", entry.outcome_path, values={"said": unseen[0], "option": option})
 
 
 _UNSEEN = {

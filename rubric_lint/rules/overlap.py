@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
-from rubric_lint.model.messages import list_scores, name_scores
+from rubric_lint.model.messages import list_scores, name_scores, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
 from rubric_lint.rules.rule import Rule
@@ -39,7 +39,7 @@ def _compare(scale: Scale, repair: ScaleRepair) -> Iterator[Problem]:
             shared = set(band.scores) & set(other.scores)
             if shared - seen:  # further bands with the same shared scores would add nothing
                 seen |= shared
-                verb = "is" if len(shared) == 1 else "are"
+                verb = pluralize(len(shared), "is", "are")
                 values = {"scores": name_scores(shared), "are": verb, "band": band.written, "other": other.written}
                 related = (RelatedPlace(f"also covers {list_scores(shared)}", other.path, other.part),)
                 yield repair.attach(Problem("shared-scores", band.path, band.part, values, related))

@@ -91,20 +91,22 @@ def _find_other_scale(text: str, highest: int) -> str:
 def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that ask for a score on another scale than the one that their judge is asked for."""
     view = rubric.view
+    system = view.dialect.title if view else "rubric-lint"
     for entry in rubric.entries:
-        text = entry.outcome or ""
         asked = entry.asked
         if asked is None:
             asked = view.dialect.asked if view and view.dialect.name else _find_own_question(entry)
         if asked is None:
             continue
-        said = f"a score from {asked.said}" if asked.said else ""
-        other = "" if said else _find_other_scale(text, asked.highest)
-        if other:
+        if asked.said:
+            said = f"a score from {asked.said}"
+        else:
+            other = _find_other_scale(entry.outcome or "", asked.highest)
+            if not other:
+                continue
             said = f'"{" ".join(other.split())}"'
-        if said:
-            values = {"said": said, "system": view.dialect.title if view else "rubric-lint", "asked": asked.words}
-            yield Problem("other-scale", entry.outcome_path, values=values)
+        values = {"said": said, "system": system, "asked": asked.words}
+        yield Problem("other-scale", entry.outcome_path, values=values)
 
 
 def _find_own_question(entry: Criterion) -> JudgeQuestion | None:

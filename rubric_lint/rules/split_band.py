@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rubric_lint.model.criterion import Band, Scale
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity
-from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.messages import join_words, list_scores, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import (
     ADD_BAND,
@@ -64,44 +64,50 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     scores_by_verdict: dict[str, list[int]] = {}
     for score in scores_of_band:
         scores_by_verdict.setdefault(verdicts.of(score), []).append(score)
-    is_one = len(starts) == 1
     is_alone = verdicts.pass_from is not None
     is_falling = verdicts.turns_at is not None  # the gate is the highest score that meets it
-    edge = scale.gate + 1 if scale.gate is not None and is_falling else scale.gate
-    related = (RelatedPlace("the gate", scale.gate_path),) if edge in starts else ()
+    edge = scale.gate
+    if edge is not None and is_falling:
+        edge += 1
+    related: tuple[RelatedPlace, ...] = ()
+    if edge in starts:
+        related = (RelatedPlace("the gate", scale.gate_path),)
     gates = [start for start in starts if start == edge or not is_alone]
     thresholds = []
     for start in starts:
         if start not in gates:
             is_pass = verdicts.of(start) == "pass" or (is_falling and verdicts.of(start - 1) == "pass")
             thresholds.append(_name_threshold(rubric, is_pass=is_pass))
-    gate = gates[0] - 1 if gates and is_falling else next(iter(gates), None)
     values = {
-        "gate": "" if gate is None else rubric.format_gate(gate),
+        "gate": "",
         "thresholds": "",
-        "split": "splits" if is_one else "split",
+        "split": pluralize(len(starts), "splits", "split"),
         "band": band.written,
         "verdicts": ", ".join(f"{list_scores(scores)}: {verdict}" for verdict, scores in scores_by_verdict.items()),
-        "bands": "a band" if is_one else "bands",
+        "bands": pluralize(len(starts), "a band", "bands"),
         "starts": join_words([str(start) for start in starts]),
     }
+    code = "thresholds"
+    if gates:
+        code = "gate-and-thresholds" if thresholds else "gate"
+        values["gate"] = rubric.format_gate(gates[0] - 1 if is_falling else gates[0])
     if thresholds:
-        noun = "threshold" if len(thresholds) == 1 else "thresholds"
+        noun = pluralize(len(thresholds), "threshold")
         values["thresholds"] = f"the {noun} {join_words(thresholds)}"
-    code = "gate"
-    if thresholds:
-        code = "gate-and-thresholds" if gates else "thresholds"
     return Problem(code, band.path, band.part, values, related)
 
 
 def _name_threshold(rubric: Rubric, *, is_pass: bool) -> str:
     """Write a threshold with its value, as a rubric of version 3 has it, or else the settings."""
-    view = rubric.view if rubric.is_version_3 else None
-    if view and (view.threshold if is_pass else view.borderline) is not None:
-        field = "pass_threshold" if is_pass else "borderline_threshold"
-        return f"`{field}: {view.document.written_at((*rubric.path, field))}`"
-    pass_at, borderline_at = rubric.thresholds
-    return f"`pass = {pass_at}`" if is_pass else f"`borderline = {borderline_at}`"
+    field, setting, mark = "borderline_threshold", "borderline", rubric.thresholds.borderline_at
+    if is_pass:
+        field, setting, mark = "pass_threshold", "pass", rubric.thresholds.pass_at
+    view = rubric.view
+    if view and rubric.is_version_3:
+        own = view.threshold if is_pass else view.borderline
+        if own is not None:
+            return f"`{field}: {view.document.written_at((*rubric.path, field))}`"
+    return f"`{setting} = {mark}`"
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, Self
 
 from rubric_lint.lint.run.console import Progress
-from rubric_lint.model.messages import Causes
+from rubric_lint.model.messages import Causes, counted
 from rubric_lint.scoring.flat import require_judgements
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
@@ -66,7 +66,7 @@ class OtherVersions:
 
 def warn_of_other_rubric(count: int, first: str = "") -> str:
     """Return the warning that so many outputs were judged by a different rubric; `first` may say where one is."""
-    outputs = "1 output was" if count == 1 else f"{count:,} outputs were"
+    outputs = counted(count, "output was", "outputs were")
     return f"warning: {outputs} judged by a rubric with a different meaning (`rubric_hash` differs){first}"
 
 
@@ -265,11 +265,11 @@ class ScoringRun:
             listed = [f"{self._name(first)} and {self._name(second)}" for first, second in pairs]
             if repeated > len(pairs):
                 listed.append(f"{repeated - len(pairs):,} more")
-            again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
+            again = counted(repeated, "record has", "records have")
             yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
         if self._scored:
             count = sum(others.times for others in self._scored.values())
-            results = "1 result was" if count == 1 else f"{count:,} results were"
+            results = counted(count, "result was", "results were")
             firsts = islice(self._scored.items(), _MOST_PLACES)
             listed = [f"{name} ({others.times:,}, the first in line {others.first:,})" for name, others in firsts]
             more = len(self._scored) - _MOST_PLACES

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.model.messages import fields_to_data, join_first, shorten
+from rubric_lint.model.messages import counted, fields_to_data, join_first, pluralize, shorten
 from rubric_lint.scoring.grading import (
     AnswerValue,
     ReadingNotes,
@@ -254,10 +254,10 @@ class ReadingTotals:
         if self.unread_fields:
             counts = self.unread_fields.most_common()
             listed = [f"`{shorten(name)}` ({_count_outputs(times)})" for name, times in counts]
-            noun = "field" if len(counts) == 1 else "fields"
+            noun = pluralize(len(counts), "field")
             lines.append(f"not read: the {noun} {join_first(listed, _MOST_SHOWN)}, which nobody asked for")
         if self.raw_controls:
-            what = "1 output has" if self.raw_controls == 1 else f"{self.raw_controls:,} outputs have"
+            what = counted(self.raw_controls, "output has", "outputs have")
             lines.append(f"{what} a string with a line break that JSON writes as \\n; it was read as it is")
         return lines
 
@@ -376,12 +376,11 @@ class Totals:
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         unscored = f", {self.unscored} without a score, as nothing applies" if self.unscored else ""
-        noun = "output" if self.outputs == 1 else "outputs"
-        return f"{self.outputs} {noun}: {counts}, {self.invalid} invalid{unscored}{mean}"
+        return f"{self.outputs} {pluralize(self.outputs, 'output')}: {counts}, {self.invalid} invalid{unscored}{mean}"
 
 
 def _count_outputs(count: int) -> str:
-    return "1 output" if count == 1 else f"{count:,} outputs"
+    return counted(count, "output")
 
 
 def _count_points(result: Scored) -> Fraction:

@@ -353,14 +353,29 @@ def parts_of(value: Any) -> Collection[Any]:
     """Return the values of a mapping or the items of a list; of any other value, none."""
     if isinstance(value, dict):
         return value.values()
-    return value if isinstance(value, list) else ()
+    return as_list(value)
 
 
 def items_of(value: Any) -> Iterable[tuple[str | int, Any]]:
     """Return the parts of a mapping or a list, each with its key or its index; of any other value, none."""
     if isinstance(value, dict):
         return value.items()
-    return enumerate(value if isinstance(value, list) else ())
+    return enumerate(as_list(value))
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    """Return a value if it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_string(value: Any) -> str | None:
+    """Return a value if it is a string, else None."""
+    return value if isinstance(value, str) else None
 
 
 def walk_mappings(

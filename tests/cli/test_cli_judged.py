@@ -298,5 +298,5 @@ def test_100_000_results_are_read_in_seconds(run):
     Path("j.jsonl").write_text(lines(records))
     start = time.process_time()
     code, report, _ = run("a.rubric.yaml", "--judged", "j.jsonl")
-    assert (code, report[1].startswith("a: 100000 answers judged by `m`")) == (0, True)
+    assert (code, report[1].startswith("a: 100,000 answers judged by `m`")) == (0, True)
     assert time.process_time() - start < 20

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.originals
 
 ROOT = Path(__file__).parents[2]
 SUPPORT = ROOT / "tests/support"
-PAGE = (ROOT / "docs/guides/engines.md").read_text("utf-8")
+PAGE = (ROOT / "docs/guides/judging.md").read_text("utf-8")
 PROGRAMS = {block.title: block.text for block in read_blocks(PAGE) if block.title}
 RUBRIC = (ROOT / "examples/summary.rubric.yaml").read_text("utf-8")
 ADDRESS = "http://localhost:8000/v1"  # of the judge in the guide

@@ -11,7 +11,7 @@ from rubric_lint.convert.export import TARGETS
 from rubric_lint.formats.dialects import DIALECTS
 
 ROOT = Path(__file__).parents[2]
-DIALECTS_PAGE = (ROOT / "docs/dialects.md").read_text("utf-8")
+CONVERT_PAGE = (ROOT / "docs/guides/convert.md").read_text("utf-8")
 PAGE = (ROOT / "docs/development/interop.md").read_text("utf-8")
 TABLE = PAGE.split("<!-- dialects -->\n")[1].split("\n<!-- /dialects -->")[0]
 ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in TABLE.splitlines()[2:]]
@@ -57,7 +57,7 @@ def test_the_tests_that_are_named_exist():
 
 
 def test_every_target_is_described():
-    described = DIALECTS_PAGE.split("## What a target keeps")[1].split("## Where originals")[0]
+    described = CONVERT_PAGE.split("## What a target keeps")[1]
     heads = (line.split("|")[1] for line in described.splitlines() if line.startswith("| `"))
     assert set().union(*map(names, heads)) - {"--to"} == set(TARGETS)
 

@@ -1,4 +1,4 @@
-"""The programs of docs/guides/engines.md, each in its engine: the results are those of `rubric-score`."""
+"""The programs of docs/guides/recorded.md, each in its engine: the results are those of `rubric-score`."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = [pytest.mark.engines, needs_engines]
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/guides/engines.md").read_text("utf-8")
+PAGE = (ROOT / "docs/guides/recorded.md").read_text("utf-8")
 PROGRAMS = {
     block.title.removesuffix(".py"): block.text
     for block in read_blocks(PAGE)

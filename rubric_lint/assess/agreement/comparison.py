@@ -15,6 +15,7 @@ from rubric_lint.assess.agreement.scales import Measure, ScaleKind, without_band
 from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
 from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
+from rubric_lint.model.messages import counted
 from rubric_lint.scoring.ids import Key
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
@@ -114,7 +115,7 @@ def _explain_few(rated: RatedAnswers) -> str:
     units, answers = len(set(rated.units)), len(rated.units)
     if units == answers:
         return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
-    several = "1 question or text" if units == 1 else f"{units} questions or texts"
+    several = counted(units, "question or text", "questions or texts")
     return f"{count_answers(answers)}, but {several}: {LEAST} give a rough interval, {FIRM} a firm one"
 
 
@@ -127,7 +128,7 @@ def _count_off(rows: Sequence[Row]) -> int:
 
 def count_answers(answers: int) -> str:
     """Write a number of answers in words."""
-    return "1 answer" if answers == 1 else f"{answers:,} answers"
+    return counted(answers, "answer")
 
 
 class Between(StrEnum):

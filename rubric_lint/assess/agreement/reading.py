@@ -20,7 +20,7 @@ from rubric_lint.assess.agreement.ratings import (
 )
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
-from rubric_lint.model.messages import join_words, list_names, point_to_known
+from rubric_lint.model.messages import counted, join_words, list_names, pluralize, point_to_known
 from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -155,8 +155,7 @@ class LeftOut:
 
     def __str__(self) -> str:
         more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
-        what = f"1 {self.noun}" if self.count == 1 else f"{self.count:,} {self.noun}s"
-        return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
+        return f"{counted(self.count, self.noun)} left out ({self.reason}): {join_words([*self.records, *more])}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the records as in the JSON report."""
@@ -313,19 +312,19 @@ class RatingReader:
         """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
         n = self._contradictions
         if n:
-            labels = "1 label has" if n == 1 else f"{n:,} labels have"
+            labels = counted(n, "label has", "labels have")
             yield f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
         for name, scale in self._kept_scales.items():
             yield f"Labels of `{name}` are read on its own scale, {scale}, which is narrower than --label-scale"
         n = len(self._repeated)
         if n:
-            answers = "1 answer has" if n == 1 else f"{n:,} answers have"
+            answers = counted(n, "answer has", "answers have")
             yield f"{answers} several records by one judge: each counts as a further judge output, in recorded order"
         n = len(self._renewed)
         if n:
-            before = "of 1 of them an invalid record is" if n == 1 else f"of {n:,} of them invalid records are"
+            records = pluralize(n, "an invalid record is", "invalid records are")
             again = "if that was asked again, keep only the later record, as `judge --again` does"
-            yield f"{before} before a valid one, and both count: {again}"
+            yield f"of {n:,} of them {records} before a valid one, and both count: {again}"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -344,7 +343,7 @@ class RatingReader:
         """Say that sheets of a workbook are not read."""
         for sheet in sheets:
             left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
-            left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
+            left_out.add(f"{file}, sheet `{sheet.name}` with {counted(sheet.rows, 'row')}")
 
     def read_records(self, file: str, entries: Iterable[RawRecord], *, labels: bool = False) -> int:
         """Read some entries of a file; return their number."""

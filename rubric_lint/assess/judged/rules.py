@@ -29,7 +29,7 @@ from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, uppe
 from rubric_lint.assess.measure.decision import TARGET, Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers, count_units
 from rubric_lint.assess.measure.shares import Shares, measure_shares
-from rubric_lint.model.messages import counted, join_words, percent
+from rubric_lint.model.messages import counted, join_words, percent, pluralize
 from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
@@ -111,7 +111,7 @@ def find_unstable(table: JudgedTable) -> Outcomes:
     gated = [column for column in table.columns if column.is_gated]
     level, sampled = level_of_criterion(len(table.columns)) / table.look, table.sampled
     if sampled < _LEAST:
-        have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
+        have = f"{sampled or 'no'} {pluralize(sampled, 'answer has', 'answers have')} several samples by one judge"
         unit, gates = "answers with samples", names_of(gated)
         yield Untested("judged-unstable", (*gates, "verdict"), have, _LEAST, unit, (*gates, None))
         return
@@ -121,7 +121,7 @@ def find_unstable(table: JudgedTable) -> Outcomes:
         if sampled < _LEAST and place is not None:
             column = table.columns[place]
             where = "to which it applies" if column.measure.may_not_apply else "that have a value for it"
-            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples {where}"
+            have = f"{sampled or 'no'} {pluralize(sampled, 'answer')} with several samples {where}"
             yield Untested("judged-unstable", (column.name,), have, _LEAST, "answers with samples")
             continue
         flipped = math.floor(rate * sampled)
@@ -277,7 +277,7 @@ def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
         verb = "is" if table.answers else "has an output"
         if table.bare > 1:
             verb = "are" if table.answers else "have outputs"
-        missing += f"; {table.bare:,} {what}{'' if table.bare == 1 else 's'} {verb} of the verdict alone"
+        missing += f"; {counted(table.bare, what)} {verb} of the verdict alone"
     return missing
 
 
@@ -397,7 +397,7 @@ def find_length(table: JudgedTable) -> Outcomes:
     n = len(known)
     if n < _LEAST_LENGTHS:
         what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
-        have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
+        have = f"{len(labelled) or 'no'} judged {pluralize(len(labelled), 'answer has', 'answers have')} {what}"
         if n < len(labelled):
             have += f", and {n or 'none'} of them a text in `answer`"
         yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", concerned)
@@ -408,7 +408,7 @@ def find_length(table: JudgedTable) -> Outcomes:
     for place, name in enumerate(concerned):
         numbers, judged, people = _pair_values(table, known, None if name is None else place)
         if len(numbers) < _LEAST_LENGTHS:
-            answers = "answer with its" if len(numbers) == 1 else "answers with their"
+            answers = pluralize(len(numbers), "answer with its", "answers with their")
             have = f"{len(numbers) or 'no'} labelled {answers} text to which it applies"
             yield Untested(rule, (names[place],), have, _LEAST_LENGTHS, "labelled answers with their text", (name,))
             continue

@@ -21,6 +21,7 @@ from rubric_lint.assess.measure.needed import (
 )
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import SLIPS, PeopleAgreement, Shares
+from rubric_lint.model.messages import counted, pluralize
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.ids import Key
 
@@ -126,7 +127,7 @@ class LabelDoubts(NamedTuple):
         labels, they, total = "the labels were", "they", sum(self.ways.values())
         way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
         if way is not None and (count := self.ways[way]) < total:  # others were drawn at random, or do not say it
-            labels = f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}"
+            labels = f"{count:,} of {total:,} labels {pluralize(count, 'was', 'were')}"
             they = "together they"
         refused, given = self.refused
         return {
@@ -233,8 +234,8 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
     """
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
     lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
-    have = "has" if shares.unscored == 1 else "have"
-    answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    have = pluralize(shares.unscored, "has", "have")
+    answers = counted(shares.people.labelled, "labelled answer")
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
     elif not is_verdict:  # an output may have the verdict alone
@@ -267,6 +268,6 @@ def format_unsettled(
         return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least{when}"
     if min(bad, good) < least:
         few = count_units(min(bad, good), is_bad=bad < good, are_questions=are_questions)
-        are = "is" if min(bad, good) == 1 else "are"
+        are = pluralize(min(bad, good), "is", "are")
         return f"only {few} {are} labelled; {least} bad and {least} good ones are the least{when}"
     return f"{judge} is too near {format_target(target)}: even {MOST_LABELS} labels would probably not settle it"

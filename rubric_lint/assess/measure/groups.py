@@ -10,7 +10,7 @@ from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext
 from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import join_words, pluralize
 from rubric_lint.scoring.ids import Key, name_key
 
 ERROR = Fraction(1, 40)
@@ -73,8 +73,7 @@ def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) ->
     if not reasons:
         return ""
     parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]
-    ending = "" if reasons.total() == 1 else "s"
-    return f"Labelled answer{ending} in no group: {join_words(parts)}."
+    return f"Labelled {pluralize(reasons.total(), 'answer')} in no group: {join_words(parts)}."
 
 
 def count_values(contexts: Collection[AnswerContext]) -> dict[str, int]:

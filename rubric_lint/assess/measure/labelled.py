@@ -11,6 +11,7 @@ from rubric_lint.assess.agreement.scales import Measure, Signature, find_cut
 from rubric_lint.assess.agreement.units import QUESTION, AnswerContext, count_copies, group_units
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.assess.measure.shares import LabelledAnswer
+from rubric_lint.model.messages import counted, pluralize
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict, stops
 from rubric_lint.scoring.ids import Key
 
@@ -78,8 +79,10 @@ class LabelledAnswers:
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
     """Return a number of units of a class in words, such as `3 questions with bad answers`."""
-    kind, ending = "bad" if is_bad else "good", "" if n == 1 else "s"
-    return f"{n:,} question{ending} with {kind} answers" if are_questions else f"{n:,} {kind} answer{ending}"
+    kind = "bad" if is_bad else "good"
+    if are_questions:
+        return f"{counted(n, 'question')} with {kind} answers"
+    return counted(n, f"{kind} answer")
 
 
 def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
@@ -208,8 +211,8 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
 
 def format_ungrouped_outputs(count: int, runs: int) -> str:
     """Say how many outputs are in no run."""
-    outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
-    return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
+    are = pluralize(count, "is", "are")
+    return f"{counted(count, 'judge output')} of labelled answers {are} in no group of {runs} and not counted."
 
 
 BY_CHANCE = Fraction(1, 100)

@@ -103,7 +103,7 @@ def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | N
     if not counts.others:
         return "every judged answer has a label, so the share of the labels needs no correction"
     if counts.others < LEAST_LABELS:
-        have = f"{counted(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
+        have = counted(counts.others, "judged answer has", "judged answers have")
         return f"only {have} no label; at least {LEAST_LABELS} are needed"
     return None
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from rubric_lint.lint.project.opening import open_stream
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import join_words, pluralize
 from rubric_lint.scoring.grading import AnswerValue, NothingAppliesError, Scored, ScoringRubric, is_unscored
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import read_judged_by
@@ -188,7 +188,7 @@ def _explain_stale(stale: tuple[str, ...], hashes: Mapping[str, str], before: Ma
         return "its recorded output was made with another meaning of the rubric: every criterion has changed"
     parts = []
     if changed:
-        parts.append(f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed")
+        parts.append(f"{join_words(changed)} {pluralize(len(changed), 'has', 'have')} changed")
     if new:
-        parts.append(f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new")
+        parts.append(f"{join_words(new)} {pluralize(len(new), 'is', 'are')} new")
     return f"its recorded output was made with another meaning of the rubric: {join_words(parts)}"

@@ -23,7 +23,7 @@ from rubric_lint.lint.project.settings import FileSettings, SettingsError, Setti
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.model.criterion import Hundredth, Shape
 from rubric_lint.model.finding import Problem, RelatedPlace, Result
-from rubric_lint.model.messages import join_words, list_names, point_to_known, shorten
+from rubric_lint.model.messages import join_words, list_names, pluralize, point_to_known, shorten
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -277,7 +277,7 @@ def _explain_verdict(result: Scored) -> str:
     missed = [f"`{name}`" for name in result.gates_missed]
     score = f"score {format_score(result.score)}"
     if missed:
-        return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
+        return f"{score}, and the {pluralize(len(missed), 'gate')} of {join_words(missed)} missed"
     rubric = result.rubric
     has_gates = any(criterion.gate is not None for criterion in rubric.criteria)
     has_gates = has_gates or any(group.gate is not None for group in rubric.groups)

@@ -41,7 +41,7 @@ from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shor
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
+from rubric_lint.model.messages import UserError, counted, join_words, list_names, pluralize, point_to_known, visible
 from rubric_lint.model.suggest import name_in, suggest
 from rubric_lint.model.view import View
 from rubric_lint.report.show import ShowText
@@ -392,7 +392,7 @@ class _Adoption:
             return Exit.CLEAN if is_scored else Exit.FOUND
         add_tables(written, self.settings_file)
         listed = list_names([visible(str(table["name"])) for table in written])
-        formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
+        formats = f"{pluralize(len(written), 'format')} {listed}"
         added = f"\nAdded the {formats} to {visible(shorten_path(self.settings_file))}."
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
@@ -447,7 +447,7 @@ def _format_conversion(files: Sequence[_AdoptedFile]) -> str:
         return ""
     stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
     command = suggest("convert", path, to="rubric", output=_number(str(stem), ".rubric.yaml", os.path.lexists))
-    return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
+    return f"to write {pluralize(len(files), 'it', 'each')} in rubric-lint's own format: {command}"
 
 
 def _number(stem: str, ending: str, is_used: Callable[[str], bool]) -> str:

@@ -18,7 +18,7 @@ from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, join_first, join_words, list_names
+from rubric_lint.model.messages import UserError, join_first, join_words, list_names, pluralize
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
@@ -361,7 +361,7 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
             yield first, message
             continue
         lines = join_first([place.rsplit(":", 2)[1] for place in others], _MOST)
-        noun = "line" if len(others) == 1 else "lines"
+        noun = pluralize(len(others), "line")
         yield first, f"{message} (also in {noun} {lines})"
 
 

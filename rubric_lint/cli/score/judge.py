@@ -20,7 +20,7 @@ from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
+from rubric_lint.model.messages import UserError, counted, join_words, list_names, pluralize, visible
 from rubric_lint.model.suggest import format_need, suggest
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, lef
         return
     waiting = [answer for answer in source.read() if answer.key not in journal.judged]
     requests = models * sum(work.plan.count_requests(len(answer.rubric.criteria)) for answer in waiting)
-    answers = "1 answer" if left == 1 else f"{left:,} answers"
+    answers = counted(left, "answer")
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
     limit = work.account.limit
     if limit.prices and limit.is_set:
@@ -289,7 +289,7 @@ def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
             f"{visible(str(output))} already has {earlier.judged} of {total} answers; judging the rest", err=True
         )
     if earlier.invalid:
-        have = "has an invalid output, which is" if earlier.invalid == 1 else "have an invalid output, which are"
+        have = pluralize(earlier.invalid, "has an invalid output, which is", "have an invalid output, which are")
         complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
     ids = [*earlier.others]
     if len(ids) > 4:

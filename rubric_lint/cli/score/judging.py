@@ -40,7 +40,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.project.writing import WriteError
 from rubric_lint.lint.run.cache import JUDGED, cache_folder
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import counted, join_first, join_words, visible
+from rubric_lint.model.messages import counted, join_first, join_words, pluralize, visible
 from rubric_lint.scoring.records.reply import Tokens
 
 _TICK = 0.2
@@ -90,10 +90,10 @@ class FaultLog:
         """Yield a message for each of the most frequent errors not yet listed, and one for the rest."""
         named = self._hidden.most_common(_SHOWN)
         for kind, count in named:
-            yield f"{count:,} more {'answer' if count == 1 else 'answers'}: {self._firsts[kind]}"
+            yield f"{counted(count, 'more answer')}: {self._firsts[kind]}"
         others = self._hidden.total() - sum(count for _, count in named)
         if others:
-            yield f"{others:,} more {'answer' if others == 1 else 'answers'} with other errors"
+            yield f"{counted(others, 'more answer')} with other errors"
 
 
 def load_prices(path: str | None) -> Prices | None:
@@ -443,7 +443,7 @@ class BatchWork:
             (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
         ):
             if names:
-                verb = one if len(names) == 1 else several
+                verb = pluralize(len(names), one, several)
                 complain(f"{counted(len(names), noun)} {verb} {what} ({join_first(sorted(names), 3)})")
         is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
         return code if is_clean else max(code, Exit.FOUND)

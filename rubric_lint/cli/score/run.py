@@ -18,7 +18,7 @@ from rubric_lint.cli.output import choose_by_ending, make_style
 from rubric_lint.lint.project.opening import STDIN, name_input, open_input, read_chunks
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, to_data
+from rubric_lint.model.messages import UserError, counted, to_data
 from rubric_lint.model.suggest import format_need
 from rubric_lint.report.scores import FORMS, RESULT_ENDINGS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
@@ -256,7 +256,7 @@ class ResultOutput:
             self._writer.end()
         count = self._writer.formulas
         if count:
-            ids = "1 id begins" if count == 1 else f"{count:,} ids begin"
+            ids = counted(count, "id begins", "ids begin")
             complain(
                 f"warning: {self._file.name}: {ids} like a formula (=, +, - or @), and ids are written as they are; "
                 "in a spreadsheet, import that column as text"

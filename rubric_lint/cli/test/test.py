@@ -358,12 +358,11 @@ def _list_notes(runner: "Runner") -> Iterator[str]:
     """Yield what was not tested or could not be compared."""
     for path, count in runner.idle.items():
         if count:
-            verb = "output has" if count == 1 else "outputs have"
-            yield f"{path}: {count} recorded {verb} no test"
+            yield f"{path}: {counted(count, 'recorded output has', 'recorded outputs have')} no test"
     for path, count in runner.unhashed.items():
-        them = "output does" if count == 1 else "outputs do"
+        outputs = counted(count, "recorded output does", "recorded outputs do")
         yield (
-            f"{path}: {count} recorded {them} not say which meaning of the rubric the judge saw (`rubric_hash`), so "
+            f"{path}: {outputs} not say which meaning of the rubric the judge saw (`rubric_hash`), so "
             "changes of the rubric cannot be found"
         )
 

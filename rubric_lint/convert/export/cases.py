@@ -272,8 +272,9 @@ def _read_field(
     part: PlacedValue, system: str, written: _WrittenPaths, known: Collection[str]
 ) -> Iterator[tuple[str, PlacedValue]]:
     """Read a field of a case or a suite: yield its parts by their common names, which are empty if they have none."""
-    name = str(part.path[-1])
-    common = OLD_FIELDS.get(name, name) if system == AGENTV_4 else name
+    name = common = str(part.path[-1])
+    if system == AGENTV_4:
+        common = OLD_FIELDS.get(name, name)
     if part.path in written.paths:
         return
     if name in ASSERTION_LISTS:

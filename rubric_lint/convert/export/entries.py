@@ -31,6 +31,7 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import schema_for
 from rubric_lint.scoring.loading import prepare
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_mapping
 
 Data = dict[str, Any]
 
@@ -84,15 +85,17 @@ def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
     is_plain = fields is None and criterion.gate is None and not has_weight(criterion)
     if is_plain and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    known = {
-        "id": criterion.id,
-        "expected_outcome": criterion.outcome,
-        "weight": as_number(criterion.weight) if has_weight(criterion) and criterion.weight is not None else None,
-        "required_min_score": None if criterion.levels else criterion.gate,
-        "required_min_level": criterion.gate if criterion.levels else None,
-        "score_ranges": write_ranges(criterion, criterion.scale, target) if criterion.scale else None,
-        "levels": _levels(criterion, target) if criterion.levels else None,
-    }
+    known: Data = dict.fromkeys(("weight", "required_min_score", "required_min_level", "score_ranges", "levels"))
+    known |= {"id": criterion.id, "expected_outcome": criterion.outcome}
+    if has_weight(criterion) and criterion.weight is not None:
+        known["weight"] = as_number(criterion.weight)
+    if criterion.levels:
+        known["required_min_level"] = criterion.gate
+        known["levels"] = _levels(criterion, target)
+    else:
+        known["required_min_score"] = criterion.gate
+    if criterion.scale:
+        known["score_ranges"] = write_ranges(criterion, criterion.scale, target)
     return _fill("entry", fields or {}, known, target)
 
 
@@ -133,11 +136,13 @@ def _band(band: Band, fields: Mapping[str, Any], target: str) -> Data:
 
 def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
     """Return the mapping at a path below a criterion, as it is written; empty if there is none."""
-    value: Any = criterion.fields or {}
-    for step in path[len(criterion.path) :]:
-        is_there = step in value if isinstance(value, dict) else isinstance(value, list)
-        value = value[step] if is_there else {}
-    return value if isinstance(value, dict) else {}
+    value: Any = criterion.fields
+    try:
+        for step in path[len(criterion.path) :]:
+            value = value[step]
+    except (KeyError, TypeError):  # it is not written there
+        return {}
+    return as_mapping(value)
 
 
 _SILENCED = "which a comment or a setting silences; fix that first"
@@ -319,16 +324,16 @@ def _describe_between(criterion: Criterion, *, joins: bool) -> Criterion:
     Several of them say at which number each is, unless the target `joins` levels of one text to a band. A scale
     says of its ends which is the worst and which is the best.
     """
-    levels = criterion.levels or ()
-    span = (criterion.fields or {}).get(SPAN) if levels else None
-    ends = dict(zip(span, _ENDS, strict=True)) if span else {}
+    if not criterion.levels:
+        return criterion
+    span = (criterion.fields or {}).get(SPAN, ())
+    ends = dict(zip(span, _ENDS, strict=False))
     levels = tuple(
-        level._replace(outcome=ends[level.number]) if level.outcome is None and level.number in ends else level
-        for level in levels
+        level._replace(outcome=ends.get(level.number)) if level.outcome is None else level for level in criterion.levels
     )
     described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
     if len(described) == len(levels):
-        return criterion._replace(levels=levels) if ends else criterion
+        return criterion._replace(levels=levels)
     with_texts = []
     for level in levels:
         at = bisect(described, level.number or 0)

@@ -23,7 +23,7 @@ def _write_inspect(context: ExportContext) -> str:
 def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
     """Yield the question of each criterion, the answers with their numbers, and what numbers are worth 0 and 1."""
     name, rubric = context.only
-    task = rubric.view.task if rubric.view else ""
+    task = rubric.task
     if rubric.shape is Shape.HOLISTIC:
         lines, answers = _list_scores(rubric.scales[0])
         about: dict[str, Any] = {"id": name, "weight": "1", "gate": None, "question": _ask(task, lines)}

@@ -52,21 +52,22 @@ def _write_deepeval(context: ExportContext) -> str:
     Raises:
         ExportError: if a metric would score a scale differently, or two would have one name.
     """
-    has_several = len(context.rubrics) > 1
     metrics: list[_Metric] = []
     questions: list[tuple[str, str, Mark]] = []
     for name, rubric in context.rubrics.items():
-        task = rubric.view.task if rubric.view else ""
-        pass_at = rubric.thresholds.pass_at
+        least = rubric.thresholds.pass_at
         if rubric.shape is Shape.HOLISTIC:
-            metrics.append(_make_metric(context, name, (name, task), rubric.scales[0], pass_at))
+            metrics.append(_make_metric(context, name, (name, rubric.task), rubric.scales[0], least))
         elif any(criterion.is_check for criterion in rubric.criteria) and len(rubric.criteria) > 1:
             context.report_threshold(name)
-        least = pass_at if len(rubric.criteria) == 1 else Decimal(0)
+        if len(rubric.criteria) > 1:
+            least = Decimal(0)
         for criterion in rubric.criteria:
-            own = f"{name}/{criterion.id}" if has_several else criterion.id
+            own = criterion.id
+            if len(context.rubrics) > 1:
+                own = f"{name}/{criterion.id}"
             if criterion.scale:
-                about = (own, criterion.outcome or task)
+                about = (own, criterion.outcome or rubric.task)
                 gate = Decimal(criterion.gate or 0) / HIGHEST
                 metrics.append(_make_metric(context, name, about, criterion.scale, max(gate, least)))
             else:  # the metric is 1 if the criterion is met, else 0

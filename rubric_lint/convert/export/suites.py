@@ -91,7 +91,9 @@ def group_cases(context: ExportContext) -> Iterator[_ExportCase]:
     groups: dict[Any, list[_CaseRubric]] = {key: [] for key in cases}
     for name, rubric in context.rubrics.items():
         source = context.source(name)
-        key = source.place if source.place in cases else source.case or name
+        key: Any = source.case or name
+        if source.place in cases:
+            key = source.place
         groups.setdefault(key, []).append(_CaseRubric(name, rubric, source))
     for key, rubrics in groups.items():
         converted = cases.get(key)
@@ -249,12 +251,15 @@ class _AgentV:
     def _test(self, context: ExportContext, case: _ExportCase, pass_at: Mark | None) -> dict[str, Any]:
         written = {"id": case.name, **case.converted.fields}
         if case.rubrics and not case.rubrics[0].source.place:
-            question = self._question(case.rubrics[0].source)
-            written |= {"vars": {"input": question}} if self.is_template else {"input": question}
-        if pass_at is not None:
-            suite = context.suite.fields if context.suite else {}
-            of_suite = suite.get("threshold") if self.is_template else suite.get("execution", {}).get("threshold")
-            if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
+            fields: dict[str, Any] = {"input": self._question(case.rubrics[0].source)}
+            if self.is_template:
+                fields = {"vars": fields}
+            written |= fields
+        if pass_at not in {None, USUAL_THRESHOLDS.pass_at}:
+            options = context.suite.fields if context.suite else {}
+            if not self.is_template:
+                options = options.get("execution", {})
+            if str(as_number(pass_at)) != str(options.get("threshold")):
                 written["execution"] = {"threshold": as_number(pass_at), **written.get("execution", {})}
         assertions = case.write_assertions(partial(self._assertion, context, case))
         if assertions:
@@ -302,8 +307,11 @@ def _report_open_gates(context: ExportContext, member: _CaseRubric) -> None:
     for criterion, weight in zip(criteria, weights, strict=True):
         if not criterion.gate:
             continue
-        missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.scale else Fraction(0)
-        best = 1 - weight * (1 - missed) / total if total else Fraction(0)
+        missed = best = Fraction(0)  # the most that the criterion, and the rubric, can get with the gate missed
+        if criterion.scale:
+            missed = Fraction(criterion.gate - 1, HIGHEST)
+        if total:
+            best = 1 - weight * (1 - missed) / total
         if best >= pass_at:
             effect = f"passes a test by its score, which reaches {float(best):.3g} with the gate missed"
             context.report_gate(member.name, criterion, f"{context.title} {effect}")

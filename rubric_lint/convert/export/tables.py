@@ -17,7 +17,7 @@ from rubric_lint.formats.sheets.cells import MUST_BE_MET
 from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.formats.sheets.markdown_file import CASE_TEXTS, unescape
-from rubric_lint.model.criterion import HIGHEST, Band, Criterion, Shape
+from rubric_lint.model.criterion import HIGHEST, Band, Criterion, Scale, Shape
 from rubric_lint.model.messages import escape, is_obeyed, percent, table, visible
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.path import Path
@@ -63,10 +63,11 @@ def _make_sheet(rubric: Rubric) -> _RubricSheet:
 
     The header names the fields as `rubric-lint import` reads them.
     """
-    bands = rubric.scales[0].bands if rubric.shape is Shape.HOLISTIC else ()
-    rows = [_lay_out_band(band) for band in bands]
+    rows = []
+    if rubric.shape is Shape.HOLISTIC:
+        rows = _lay_out_bands(rubric.scales[0])
     for criterion in rubric.criteria:
-        scale = [_lay_out_band(band) for band in criterion.scale.bands] if criterion.scale else []
+        scale = _lay_out_bands(criterion.scale)
         for level in criterion.levels or ():
             number, name = _CellValue(level.number, level.number_path), _CellValue(level.name, level.path)
             outcome = _CellValue(level.outcome, level.outcome_path)
@@ -84,6 +85,10 @@ def _make_sheet(rubric: Rubric) -> _RubricSheet:
     heads = tuple(head for head in _HEADS if any(head in row and row[head].content not in {None, ""} for row in rows))
     empty = _CellValue(None, ())
     return _RubricSheet(heads, tuple(tuple(row.get(head, empty) for head in heads) for row in rows))
+
+
+def _lay_out_bands(scale: Scale | None) -> list[dict[str, _CellValue]]:
+    return [_lay_out_band(band) for band in scale.bands] if scale else []
 
 
 def _lay_out_band(band: Band) -> dict[str, _CellValue]:

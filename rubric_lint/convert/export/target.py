@@ -425,12 +425,15 @@ class ExportTarget:
         """Raise TargetError if the target does not have the shape of a criterion."""
         for entry in rubric.entries:
             shape = entry.shapes[0]
-            if shape not in self.shapes:
-                span = (entry.fields or {}).get(SPAN) if entry.levels and not rubric.dialect else None
-                what = f"the scale from {span[0]} to {span[1]} of `{entry.id}`" if span else _SHAPES[shape]
-                reason = f"{what} has no counterpart in {self.title}: {self.limit}"
-                message = f"{reason}; a rubric is never converted to a different shape"
-                raise TargetError(name, entry.path if span else rubric.path, message)
+            if shape in self.shapes:
+                continue
+            what, path = _SHAPES[shape], rubric.path
+            span = (entry.fields or {}).get(SPAN)
+            if span and entry.levels and not rubric.dialect:
+                worst, best = span
+                what, path = f"the scale from {worst} to {best} of `{entry.id}`", entry.path
+            reason = f"{what} has no counterpart in {self.title}: {self.limit}"
+            raise TargetError(name, path, f"{reason}; a rubric is never converted to a different shape")
 
     def _find_unwritten(self, name: str, rubric: Rubric, context: "ExportContext") -> Iterator[tuple[Path, str]]:
         """Find the fields of a rubric and next to it that are not written, by the schemas: the places, with messages.

@@ -81,11 +81,12 @@ def _write_text(text: str, pad: str) -> str:
     if is_obeyed(text):  # a CI system would obey it in a log: double quotes put it on one line, escaped
         return _quote(text)
     if text.isprintable():
-        if text != text.strip() or read_plain(text) != (text, None):
-            return _quote(text)
-        if not _INDICATED.match(text):
+        is_plain = text == text.strip() and read_plain(text) == (text, None)
+        if is_plain and not _INDICATED.match(text):
             return text
-        return _quote(text) if "'" in text else f"'{text}'"
+        if is_plain and "'" not in text:
+            return f"'{text}'"
+        return _quote(text)
     lines = text.removesuffix("\n").split("\n")
     if len(lines) > 1 and all(line.isprintable() for line in lines) and _BLOCK.fullmatch(text):
         mark = "|" if text.endswith("\n") else "|-"

@@ -147,14 +147,15 @@ class _CriterionWriter:
 
     def _write_gate(self, *, has_scale: bool, has_levels: bool) -> Data:
         """Return the field of the gate; none if nothing can miss it."""
-        gate, worst = self.criterion.gate, LOWEST if self.ends is None else self.ends[0]
+        gate = self.criterion.gate
+        worst, _ = self.ends or (LOWEST, HIGHEST)
         if gate is None or gate == worst:
             return {}
-        if self.ends is not None:
-            return {"required_min_level" if has_levels else "required_min_score": gate}
-        if self.criterion.scale or not has_scale:
-            return {"required_min_score": gate}
-        return {"required_min_score": 0 if self.criterion.is_negated else 1}
+        if self.ends is not None and has_levels:
+            return {"required_min_level": gate}
+        if has_scale and self.ends is None and not self.criterion.scale:  # a yes or no: 1 and 0
+            gate = 0 if self.criterion.is_negated else 1
+        return {"required_min_score": gate}
 
 
 def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> tuple[Data, list[tuple[Path, str]]]:

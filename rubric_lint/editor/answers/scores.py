@@ -16,7 +16,7 @@ from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.workspace import EditorOptions
 from rubric_lint.model.criterion import Criterion, Mark, Shape, read_key
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.messages import list_scores, percent
+from rubric_lint.model.messages import list_scores, percent, pluralize
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.scoring.grading import Grade, Prospect, Prospects, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import LoadedRubric, RubricError
@@ -248,9 +248,8 @@ def _format_gate(scored: ScoredCriterion) -> str:
         result = f"if an answer misses it, {effect}"  # the document may count in other units
     else:
         answers = list_scores(answer.grade.answer for answer in missed)
-        unit = _name_unit(scored)
-        subject = f"{unit}s {answers} miss" if len(missed) > 1 else f"{unit} {answers} misses"
-        result = f"{subject} it, so {effect}"
+        unit, miss = pluralize(len(missed), _name_unit(scored)), pluralize(len(missed), "misses", "miss")
+        result = f"{unit} {answers} {miss} it, so {effect}"
     return f"**Gate**{_format_owner(scored)}: {result}."
 
 
@@ -383,11 +382,10 @@ def _format_verdicts(step: ScoredStep) -> str:
     for certainty, scores in groups.items():
         if certainty:  # as what some scores do: they fail, one of them fails
             verb, space, reason = certainty.partition(" ")
-            singular, plural = _VERBS.get(verb, (verb, verb))
-            verb = plural if len(scores) > 1 else singular
+            verb = pluralize(len(scores), *_VERBS.get(verb, (verb, verb)))
             parts.append(f"{list_scores(scores)} {verb}{space}{reason}")
     first = next(scores for certainty, scores in groups.items() if certainty)
-    unit = "score" if len(first) == 1 else "scores"
+    unit = pluralize(len(first), "score")
     return f"{unit} {', '.join(parts)}"
 
 

@@ -26,7 +26,7 @@ from rubric_lint.formats.agentv.suites import (
 )
 from rubric_lint.formats.agentv.unconvertible import find_unconverted_files, is_named, names_in
 from rubric_lint.formats.search.lost_in_suites import find_faulty_templates
-from rubric_lint.model.messages import counted, describe
+from rubric_lint.model.messages import counted, describe, pluralize
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import find_marks, find_names, names_environment
 from rubric_lint.source.path import Part, Path, find_strings
@@ -469,7 +469,7 @@ def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[_
     assertions = [assertion for _, assertion in find_assertions(document)]
     old_members = sum(_count_old_members(assertion) for assertion in assertions if assertion["type"] == COMPOSITE)
     if old_members:
-        have = "has an old type" if old_members == 1 else "have old types"
+        have = pluralize(old_members, "has an old type", "have old types")
         yield "old-members", {"members": counted(old_members, "member"), "have": have}
     scripts = [assertion for assertion in assertions if assertion["type"] in SCRIPTS]
     if scripts:

@@ -22,7 +22,7 @@ from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, so
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.model.criterion import read_number as finite_number
-from rubric_lint.model.messages import join_words, list_names, shorten, visible
+from rubric_lint.model.messages import join_words, list_names, pluralize, shorten, visible
 from rubric_lint.model.view import View
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer, split_pointer
@@ -564,7 +564,7 @@ def _as_scale(scale: str) -> Suggestion:
 
 
 def _leave_out(keys: Sequence[str]) -> Suggestion:
-    verb = "does" if len(keys) == 1 else "do"
+    verb = pluralize(len(keys), "does", "do")
     names = [split_pointer(key)[-1] if key.startswith("/") else key for key in keys]
     listed = join_words([f"`{visible(name)}`" for name in names])
     return Suggestion(tuple(Assignment("unused", key) for key in keys), f"{listed} {verb} not count")

@@ -17,7 +17,7 @@ from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
 from rubric_lint.model.finding import NearMissStep
 from rubric_lint.model.messages import find_near as find_similar
-from rubric_lint.model.messages import join_words, list_names, quote_names, shorten
+from rubric_lint.model.messages import join_words, list_names, pluralize, quote_names, shorten
 from rubric_lint.model.view import View
 from rubric_lint.rules import RULES
 from rubric_lint.source.document import Document
@@ -228,5 +228,5 @@ def _format_unscored(found: Candidate) -> str:
     keys = [shorten(name) for name, role in found.roles.items() if role is Role.OPEN]
     if not keys:
         return "but no weights, levels or gates"
-    are = "is a weight, a level or a gate" if len(keys) == 1 else "are weights, levels or gates"
+    are = pluralize(len(keys), "is a weight, a level or a gate", "are weights, levels or gates")
     return f"and nothing says whether {list_names(keys)} {are}"

@@ -20,7 +20,7 @@ from rubric_lint.formats.search.locate import (
     is_agentv,
 )
 from rubric_lint.model.finding import NearMissStep, Problem, Unread
-from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
+from rubric_lint.model.messages import describe, find_near, join_words, pluralize, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
     FIELD,
@@ -248,7 +248,7 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
     found = find_texts_by_name(document)
     if found:
         names = join_words([f"`{name}`" for name in sorted(found)])
-        hold = "hold" if len(found) > 1 else "holds"
+        hold = pluralize(len(found), "holds", "hold")
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
         steps = (
             NearMissStep("rewrite", "write them as a list `criteria`, each with a `description`"),

@@ -19,7 +19,7 @@ from rubric_lint.formats.sheets.cells import (
     TableNote,
     UnreadableError,
 )
-from rubric_lint.model.messages import join_words, list_names, point_to_known
+from rubric_lint.model.messages import join_words, list_names, pluralize, point_to_known
 from rubric_lint.model.suggest import format_need
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class _Sheet:
         self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
         above = sorted({row for row, _ in shown if row < first})
         if above:
-            rows = f"{'row' if len(above) == 1 else 'rows'} {join_words([str(row) for row in above[:20]])}"
+            rows = f"{pluralize(len(above), 'row')} {join_words([str(row) for row in above[:20]])}"
             self._notes.append(TableNote(self._place(above[0], 1), f"not read: {rows}, above the header"))
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
         if len(columns) * len(numbers) > 1_000_000:
@@ -212,8 +212,10 @@ class _Sheet:
     def _note_hidden(self, what: str, numbers: list[int], rows: tuple[Row, ...] = ()) -> None:
         if numbers:
             names = join_words([str(number) if what == "row" else self._name_column(number) for number in numbers[:20]])
-            hidden = f"{what} {names}, as it is hidden" if len(numbers) == 1 else f"{what}s {names}, as they are hidden"
-            message = f"not read: {hidden}; show what should be read"
+            they_are = pluralize(len(numbers), "it is", "they are")
+            message = (
+                f"not read: {pluralize(len(numbers), what)} {names}, as {they_are} hidden; show what should be read"
+            )
             self._notes.append(TableNote(self.whole, message, is_loss=True, rows=rows))
 
     def _place(self, row: int, column: int) -> CellPlace:

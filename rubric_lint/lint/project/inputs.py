@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rubric_lint.model.messages import join_words, list_names
+from rubric_lint.model.messages import join_words, list_names, pluralize
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 """The suffixes of the files that are read in folders."""
@@ -67,7 +67,7 @@ def _search(folder: str, found: InputFiles) -> list[str]:
         (files if is_read else others).append(path)
     if others:
         listed = list_names([os.path.relpath(path, folder) for path in others], 3)
-        verb = "was" if len(others) == 1 else "were"
+        verb = pluralize(len(others), "was", "were")
         suffixes = join_words(SUFFIXES)
         found.others.extend(others)
         found.notes.append(

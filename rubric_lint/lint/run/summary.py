@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.model.finding import Result, Severity, Unread
-from rubric_lint.model.messages import counted, join_words, list_names
+from rubric_lint.model.messages import counted, join_words, list_names, pluralize
 from rubric_lint.model.suggest import Value, suggest, unname_in
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Summary(NamedTuple):
 
     def format_left_out(self) -> list[tuple[int, str]]:
         """List what a search skipped, as numbers with their notes."""
-        them = "it" if self.outside == 1 else "them"
+        them = pluralize(self.outside, "it", "them")
         excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
         folders_and_files = " and ".join(counted(count, noun) for count, noun in excluded if count)
         dead = counted(self.passed_over, "broken symlink or pipe", "broken symlinks or pipes")
@@ -268,7 +268,7 @@ def format_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
 
 def format_hard_links(count: int) -> str:
     """Return the warning on other names of a file that was replaced."""
-    holds = "holds" if count == 1 else "hold"
+    holds = pluralize(count, "holds", "hold")
     return f"{counted(count, 'other hard link')} to the file still {holds} the old text"
 
 
