@@ -7,7 +7,6 @@ from textwrap import dedent, indent
 
 import commands
 import pytest
-from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
 from found import told
 from node import install_package
@@ -15,7 +14,8 @@ from node import install_package
 from rubric_lint.convert.release import rewrite
 from rubric_lint.formats.agentv.releases import RELEASES
 from rubric_lint.formats.search.locate import search
-from rubric_lint.lint.engine import lint
+from rubric_lint.lint.engine import build_rubrics, lint
+from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.rubric import build_rubric
 from rubric_lint.source.reading import read_documents
@@ -130,41 +130,25 @@ def test_a_rubric_that_is_a_whole_file_of_another_system_stays(target):
     assert rewritten(text, target, "a.json") == (text, [(f"{target}.other-system", "PaperBench", title)], "")
 
 
-CURRENT = """\
-    prompts: ["{{ question }}"]
-    tests:
-      - id: one
-        vars: {question: x}
-        assert: [{type: llm-rubric, value: [Says hello, Says goodbye]}]
-    """
-
-
-def test_what_agentv_reads_is_worked_out_from_the_data_alone():
-    (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
-    assert read == (
-        AgentVCriterion("rubric-1", "Says hello", 1.0, 10),
-        AgentVCriterion("rubric-2", "Says goodbye", 1.0, 10),
-    )
-
-
 # From the probes of AgentV itself.
 READINGS = [
     ("agentv-5", "One", [("rubric-1", 10)]),
     ("agentv-5", "{id: b, outcome: B, required: false, weight: 2}", [("b", None)]),
     ("agentv-5", "{id: c, criteria: C}", [("c", 10)]),
     ("agentv-5", "{id: a, required: true, score_ranges: {0: x, 6: y}}", [("a", None)]),
-    ("agentv-5", "{id: a, min_score: 0.75, score_ranges: {0: x, 6: y}}", [("a", 8)]),
-    ("agentv-5", "{id: a, expected_outcome: A}", []),
+    ("agentv-5", "{id: a, min_score: 0.72, score_ranges: {0: x, 6: y}}", [("a", 8)]),
     ("agentv-4", "{id: a, required: true, score_ranges: {0: x, 6: y}}", [("a", 10)]),
-    ("agentv-4", "{id: b, outcome: B, required: no}", [("b", 10)]),
 ]
 
 
 @pytest.mark.parametrize(("release", "entry", "expected"), READINGS)
 def test_a_criterion_as_agentv_reads_it(release, entry, expected):
     opening = "type: llm-rubric, value" if release == "agentv-5" else "type: rubrics, criteria"
-    suite = read_documents(Source("a.yaml", f"tests: [{{id: one, assert: [{{{opening}: [{entry}]}}]}}]"))[0][0].data
-    assert [[(read.id, read.gate) for read in rubric] for rubric in read_suite(suite, release)] == [expected]
+    text = f"tests: [{{id: one, assert: [{{{opening}: [{entry}]}}]}}]"
+    (document,) = read_documents(Source("a.eval.yaml", text))[0]
+    rubrics = build_rubrics(document, FileSettings(implicit_required=True))
+    read = [(criterion.id, criterion.gate) for rubric in rubrics for criterion in rubric.entries]
+    assert read == expected
 
 
 OPTIONAL = "      - {id: b, expected_outcome: It, required: false}\n"

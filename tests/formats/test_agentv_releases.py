@@ -2,27 +2,18 @@
 
 import json
 import shutil
-from collections import Counter
 from textwrap import dedent
 
 import commands
 import pytest
 from agentv_5 import RESERVED
-from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
 from found import told
-from random_documents import Dice
-from random_suites import SuiteWriter
 
 from rubric_lint.convert.release import rewrite
-from rubric_lint.formats.agentv.releases import RELEASES
-from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file
-from rubric_lint.model.criterion import HIGHEST
+from rubric_lint.lint.engine import examine_file
 from rubric_lint.model.schema_files import schemas_root
 from rubric_lint.scoring.show.source import show
-from rubric_lint.source.nunjucks import name_variables
-from rubric_lint.source.reading import read_documents
-from rubric_lint.source.source import Source
 
 TABLES = read_cases(__file__)
 FIVE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert:\n'
@@ -93,67 +84,6 @@ def test_a_file_of_tests_keeps_what_only_a_suite_has_in_variables():
     row = {"id": "one", "input": "x", "expected_output": "y", "assert": ["Says why"], "assertions": ["Says how"]}
     reason = "`assertions` of a test: AgentV 5 ignores it; write `assert`"
     assert released(json.dumps(row), "agentv-5", "a.jsonl") == [(1, reason)]
-
-
-SKIPPED = {
-    "a grader": {"type": "llm_grader", "rubrics": ["Says how", {"id": "a", "outcome": "Says why"}]},
-    "a set": {
-        "type": "composite",
-        "assertions": ["Says how", {"type": "rubrics", "criteria": [{"id": "a", "outcome": "Says why"}]}],
-    },
-}
-
-
-@pytest.mark.parametrize("assertion", SKIPPED.values(), ids=SKIPPED)
-def test_the_strings_that_agentv_4_skips_are_not_read(assertion):
-    suite = {"tests": [{"id": "one", "input": "x", "assertions": [assertion]}]}
-    assert [*read_suite(suite, "agentv-4")] == [(AgentVCriterion("a", "Says why", 1.0, HIGHEST),)]
-
-
-# The reading of dialects, which keeps places and faults, and that of plain data by the table.
-
-
-def as_read(criterion):
-    """A criterion as `read_suite` has it."""
-    scale = criterion.scale.bands if criterion.scale else ()
-    bands = [(each.lower, each.upper, name_variables(each.outcome)) for each in scale]
-    gate = criterion.gate or None
-    outcome = None if criterion.outcome is None else name_variables(criterion.outcome)
-    return AgentVCriterion(
-        criterion.id, outcome, float(criterion.weight), gate if bands or not gate else HIGHEST, tuple(bands)
-    )
-
-
-def read_both(name, text, release):
-    """The rubrics of a suite by its dialect, and those by the table of a release.
-
-    Strings and bands in the `rubrics` of a test are the same in our own format, which has no dialect.
-    """
-    dialects = RELEASES[release].dialects | ({""} if RELEASES[release].reads_both else set())
-    by_dialect, by_table = Counter(), Counter()
-    for document in read_documents(Source(name, text))[0]:
-        for rubric in build_rubrics(document, DEFAULTS._replace(implicit_required=True)):
-            if rubric.dialect in dialects:
-                by_dialect[tuple(map(as_read, rubric.entries))] += 1
-        by_table.update(read_suite(document.data, release))
-    return by_dialect, by_table
-
-
-@pytest.mark.slow
-@pytest.mark.spread(4)
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("part", range(4))
-def test_criteria_are_the_same_by_the_dialect_and_by_the_table(part, release):
-    texts = [SuiteWriter(Dice(seed)).write() for seed in range(part, 200, 4)]
-    texts += [("a.eval.yaml", text) for text in [*read_cases("agentv_suites")["suites"].values()][part::4]]
-    equal = 0
-    for name, text in texts:
-        fixed = rewrite(name, text.encode(), release)
-        if fixed.is_changed and not fixed.unmet:
-            by_dialect, by_table = read_both(name, fixed.text, release)
-            assert by_dialect == by_table, fixed.text
-            equal += sum(by_table.values())
-    assert equal > 4
 
 
 # A release that AgentV might have: a list, a type and a field with other names.

@@ -426,7 +426,7 @@ def ask_score(ask, ask_readers, dialect, case, ranks):
 @given(data=st.data(), chance=st.randoms(use_true_random=False))
 def test_the_restated_score_is_that_of_the_original(ask, ask_readers, dialect, data, chance):
     case = data.draw(CASES[dialect])
-    assume(case.score is not None)
+    assume(case.is_scored)
     ranks = [chance.randrange(count) for count in case.counts]
     score, passes = case.score(ranks)
     if dialect == "autoevals":  # levels go from 0 to 1 here, as the page says
@@ -665,7 +665,7 @@ module.exports = class {
 
 def test_promptfoo_counts_random_texts_as_restated(promptfoo):
     """Each text says whether its judge is to say yes; a set and a threshold of `defaultTest` are in the draw."""
-    drawn = [case for case in draw_some(CASES["promptfoo"], 150) if case.score is not None]
+    drawn = [case for case in draw_some(CASES["promptfoo"], 150) if case.is_scored]
     expected = {}
     for number, case in enumerate(drawn):
         config = json.loads(case.text)

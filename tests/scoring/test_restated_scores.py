@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import commands
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from restated_scores import CASES
 
@@ -17,24 +17,21 @@ from rubric_lint.scoring.totals import Totals
 ANSWERS = 30
 """The number of answers to each random rubric: reading it takes the time."""
 
-few = settings(max_examples=settings().max_examples // 3)
-
 
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("dialect", sorted(CASES))
-@few
 @given(data=st.data())
 def test_a_random_rubric_scores_as_in_its_system(dialect, data):
     case = data.draw(CASES[dialect])
     chance = data.draw(st.randoms(use_true_random=False))
-    if case.score is None:
+    if not case.is_scored:
         with pytest.raises(RubricError):
             load_rubrics(case.name, case.text)
         return
     (rubric,) = load_rubrics(case.name, case.text).values()
     assert [len(criterion.grades) for criterion in rubric.criteria] == list(case.counts)
     for _ in range(ANSWERS):
-        ranks = [chance.randrange(count) for count in case.counts]
+        ranks = [max(chance.randrange(count), chance.randrange(count)) for count in case.counts]  # most marks are high
         answers = tuple(each.grades[rank].answer for each, rank in zip(rubric.criteria, ranks, strict=True))
         ours = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
         score, passes = case.score(ranks)

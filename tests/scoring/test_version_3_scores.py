@@ -143,6 +143,87 @@ def test_what_answers_come_to(checks, expected):
     assert read(RUBRIC, of(checks)) == expected
 
 
+RANKED = {
+    "scale": [1, 5],
+    "pass_threshold": 3.5,
+    "borderline_threshold": 3,
+    "criteria": [
+        {"id": "accuracy", "expected_outcome": "Every figure is in the source", "weight": 3, "required_min_score": 4},
+        {"id": "method", "expected_outcome": "The sample", "levels": {1: "Not said", 3: "Said", 5: "With reasons"}},
+        {"id": "points", "expected_outcome": "Defines the term", "scale": [0, 5], "weight": 5},
+        {"id": "rank", "scale": [3, 1], "levels": {1: "A known document", 2: "In part", 3: "None"}},
+    ],
+}
+LADDER = {"levels": {0: "Absent", 1: "A faint hint", 2: "Clearly present"}, "criteria": ["Empathy", "Praise"]}
+LOSSES = {
+    "criteria": [
+        {"id": "dose", "expected_outcome": "States the dose", "weight": 5},
+        {"id": "harm", "expected_outcome": "Names a wrong dose", "weight": -5},
+        {"id": "figures", "expected_outcome": "Figures match", "applies_if": "The summary states a figure"},
+        {"id": "flow", "scale": [0, 100], "score_ranges": {0: "Jumps", 50: "Follows"}},
+    ],
+    "critical_failures": ["Fabricates a source"],
+}
+GROUPS = {
+    "pass_threshold": "100%",
+    "grades": {"A": "90%", "C": "50%", "F": 0},
+    "criteria": [
+        {"id": "code", "weight": 0.35, "required_min_score": 0.5, "criteria": ["The file exists", "The program runs"]},
+        {"id": "style", "weight": 0.65, "criteria": ["No unused imports", "Types are right"]},
+    ],
+}
+
+
+def output(**answers):
+    """An output from ids (`__` is a slash, `_` a hyphen) and a field with its value each."""
+    return {
+        "checks": [
+            {"id": name.replace("__", "/").replace("_", "-"), field: value} for name, (field, value) in answers.items()
+        ]
+    }
+
+
+def losses(*, harm=False, figures=("satisfied", True), flow=100, failure=False):
+    return output(
+        dose=("satisfied", True),
+        harm=("satisfied", harm),
+        figures=figures,
+        flow=("score", flow),
+        failure_1=("satisfied", failure),
+    )
+
+
+def groups(*answers):
+    names = ("code__1", "code__2", "style__1", "style__2")
+    return output(**{name: ("satisfied", bool(each)) for name, each in zip(names, answers, strict=True)})
+
+
+def reply(accuracy, method, points, rank):
+    return output(
+        accuracy=("level", accuracy), method=("level", method), points=("level", points), rank=("level", rank)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rubric", "given", "expected"),
+    [
+        (RANKED, reply(5, 5, 5, 1), ("1", "pass", None)),
+        (RANKED, reply(4, 2, 3, 3), ("11/20", "borderline", None)),  # (3 * 3/4 + 1/4 + 5 * 3/5 + 0) / 10
+        (RANKED, reply(3, 5, 5, 1), ("17/20", "fail", None)),
+        (LADDER, output(rubric_1=("level", 2), rubric_2=("level", 1)), ("3/4", "borderline", None)),
+        (LOSSES, losses(), ("1", "pass", None)),
+        (LOSSES, losses(harm=True), ("2/7", "fail", None)),
+        (LOSSES, losses(figures=("applicable", False), flow=50), ("11/12", "pass", None)),
+        (LOSSES, losses(failure=True), ("1", "fail", None)),
+        (GROUPS, groups(1, 1, 1, 1), ("1", "pass", "A")),
+        (GROUPS, groups(1, 0, 1, 1), ("33/40", "fail", "C")),
+        (GROUPS, groups(0, 0, 1, 1), ("13/20", "fail", "C")),
+    ],
+)
+def test_a_sum_done_by_hand(rubric, given, expected):
+    assert read(load(rubric), given)[:3] == (Fraction(expected[0]), *expected[1:])
+
+
 @pytest.mark.parametrize(
     ("checks", "path", "message"),
     [

@@ -4,48 +4,17 @@ It takes plain data (what a YAML or JSON reader makes of a rubric) and a judge's
 All numbers are exact fractions. A share is a score from 0 (worst) to 1 (best).
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 YES_OR_NO = "satisfied"
-Ends = tuple[Fraction, Fraction]
-UNIT, TEN = (Fraction(0), Fraction(1)), (Fraction(0), Fraction(10))
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What holds in a node: the ends (worst, best) of its `scale`, its ladder, and whether hundredths may be given."""
-
-    ends: Ends | None = None
-    levels: tuple[Fraction, ...] = ()
-    has_hundredths: bool = False
-
-    def within(self, node: Mapping[str, Any]) -> "Measure":
-        """The measure of a node in this one: a scale of its own drops an inherited ladder."""
-        found = self
-        if "scale" in node:
-            worst, best = map(exact, node["scale"])
-            found = Measure((worst, best), (), any(isinstance(end, float) for end in node["scale"]))
-        return replace(found, levels=numbers_of(node["levels"])) if "levels" in node else found
-
-    def share(self, number: Any, ends: Ends = UNIT) -> Fraction:
-        """The share of a number on the scale; without a scale, on the given ends."""
-        worst, best = self.ends or ends
-        return Fraction(exact(number) - worst) / (best - worst)
-
-    def mark(self, mark: Any) -> Fraction:
-        """The share of a mark: in units of the scale (0 to 1 without one), `70%` or `26/30`."""
-        if not isinstance(mark, str):
-            return self.share(mark)
-        return Fraction(mark.rstrip("% ")) / (100 if mark.rstrip().endswith("%") else 1)
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """What is asked about one criterion: the field of its check, every number it may be given, and its gate."""
+class Leaf(NamedTuple):
+    """What is asked about one criterion: the field of its check, the share of each number, and its gate as a share."""
 
     id: str
     field: str
@@ -54,8 +23,7 @@ class Leaf:
     may_not_apply: bool
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A rubric or a group: its members, each with its weight."""
 
     id: str
@@ -79,67 +47,69 @@ def exact(number: Any) -> Fraction:
     return Fraction(str(number))
 
 
-def numbers_of(levels: Any) -> tuple[Fraction, ...]:
-    return tuple(exact(item["level"] if isinstance(item, Mapping) else item) for item in levels)
+def share_of(number: Any, scale: Sequence[Any] | None) -> Fraction:
+    """The share of a number between worst and best, which are 0 and 1 without a scale."""
+    worst, best = map(exact, scale or (0, 1))
+    return (exact(number) - worst) / (best - worst)
+
+
+def share_of_mark(mark: Any, scale: Sequence[Any] | None) -> Fraction:
+    """The share of a mark: in units of the scale, `70%` or `26/30`."""
+    if not isinstance(mark, str):
+        return share_of(mark, scale)
+    return Fraction(mark.rstrip("% ")) / (100 if mark.rstrip().endswith("%") else 1)
+
+
+@cache
+def shares_between(worst: Any, best: Any, parts: int) -> Mapping[Fraction, Fraction]:
+    """The share of each number of a scale, in steps of 1 / `parts`."""
+    low, high = sorted((int(worst * parts), int(best * parts)))
+    return {number: share_of(number, (worst, best)) for at in range(low, high + 1) for number in [Fraction(at, parts)]}
 
 
 def as_mapping(rubric: Any) -> Mapping[str, Any]:
     return {"criteria": rubric} if isinstance(rubric, list) else rubric
 
 
-@cache
-def answers_of(ends: Ends, parts: int) -> tuple[Fraction, ...]:
-    """Every number of a scale, in steps of 1 / `parts`."""
-    low, high = int(min(ends) * parts), int(max(ends) * parts)
-    return tuple(Fraction(number, parts) for number in range(low, high + 1))
+def tree(rubric: Any) -> Node:
+    return _read_node(as_mapping(rubric), "", None, [], may_not_apply=False)
 
 
-@cache
-def shares_of(ends: Ends, numbers: tuple[Fraction, ...]) -> Mapping[Fraction, Fraction]:
-    return {number: Measure(ends).share(number) for number in numbers}
-
-
-def leaf_of(entry: Mapping[str, Any], path: str, measure: Measure, *, may_not_apply: bool) -> Leaf:
-    """A criterion; yes or no and score ranges are of 0 to 10 where no scale holds, `levels` alone of their own ends."""
-    if "score_ranges" in entry or "score_range" in entry:
-        answer, ends = "score", measure.ends or TEN
-        numbers = answers_of(ends, 1)
-    elif measure.ends is None and measure.levels:
-        answer, ends, numbers = "level", (min(measure.levels), max(measure.levels)), measure.levels
-    elif measure.ends is None or (sorted(measure.ends) == [0, 1] and not (measure.levels or measure.has_hundredths)):
-        answer, ends, numbers = YES_OR_NO, measure.ends or TEN, UNIT
-    else:
-        answer, ends = "level", measure.ends
-        numbers = answers_of(ends, 100 if measure.has_hundredths else 1)
-    own = replace(measure, ends=ends)
-    usual = ends[1] if entry.get("required") else None
-    gate = entry.get("required_min_score", entry.get("required_min_level", usual))
-    lowest = None if gate is None else own.share(gate)
-    spread = (
-        UNIT if ends == TEN and answer == YES_OR_NO else ends
-    )  # yes and no are 1 and 0, whatever scale the gate has
-    return Leaf(path, answer, shares_of(spread, numbers), lowest, may_not_apply)
-
-
-def node_of(node: Mapping[str, Any], path: str, measure: Measure, *, may_not_apply: bool) -> Node:
-    measure, members = measure.within(node), []
+def _read_node(node: Mapping[str, Any], path: str, scale: Any, levels: Sequence[Any], *, may_not_apply: bool) -> Any:
+    """Read a criterion or a node where a scale and a ladder hold; a scale of its own drops an inherited ladder."""
+    if "scale" in node:
+        scale, levels = node["scale"], []
+    if "levels" in node:
+        levels = [item["level"] if isinstance(item, Mapping) else item for item in node["levels"]]
     may_not_apply = may_not_apply or "applies_if" in node
+    if "criteria" not in node:
+        return _read_leaf(node, path, scale, levels, may_not_apply=may_not_apply)
+    members = []
     for number, item in enumerate(node["criteria"], 1):
         entry = {"expected_outcome": item} if isinstance(item, str) else item
         unnamed = str(number) if path or "criteria" in entry else f"rubric-{number}"
         own = f"{path}/{entry.get('id', unnamed)}".lstrip("/")
-        if "criteria" in entry:
-            made: Leaf | Node = node_of(entry, own, measure, may_not_apply=may_not_apply)
-        else:
-            is_conditional = may_not_apply or "applies_if" in entry
-            made = leaf_of(entry, own, measure.within(entry), may_not_apply=is_conditional)
-        members.append((exact(entry.get("weight", 1)), made))
+        member = _read_node(entry, own, scale, levels, may_not_apply=may_not_apply)
+        members.append((exact(entry.get("weight", 1)), member))
     gate = node.get("required_min_score")
-    return Node(path, None if gate is None else measure.mark(gate), members)
+    return Node(path, None if gate is None else share_of_mark(gate, scale), members)
 
 
-def tree(rubric: Any) -> Node:
-    return node_of(as_mapping(rubric), "", Measure(), may_not_apply=False)
+def _read_leaf(entry: Mapping[str, Any], path: str, scale: Any, levels: Sequence[Any], *, may_not_apply: bool) -> Leaf:
+    has_hundredths = any(isinstance(end, float) for end in scale or ())
+    gate_scale = scale or (0, 10)
+    if "score_ranges" in entry or "score_range" in entry:
+        answer, shares = "score", shares_between(*gate_scale, 1)
+    elif levels and not scale:
+        gate_scale = min(levels, key=exact), max(levels, key=exact)
+        answer, shares = "level", {exact(level): share_of(level, gate_scale) for level in levels}
+    elif scale and (levels or has_hundredths or sorted(scale) != [0, 1]):
+        answer, shares = "level", shares_between(*scale, 100 if has_hundredths else 1)
+    else:  # yes and no are 1 and 0, whatever scale the gate has
+        answer, shares = YES_OR_NO, shares_between(*(scale or (0, 1)), 1)
+    usual = gate_scale[1] if entry.get("required") else None
+    gate = entry.get("required_min_score", entry.get("required_min_level", usual))
+    return Leaf(path, answer, shares, None if gate is None else share_of(gate, gate_scale), may_not_apply)
 
 
 def failures(rubric: Any) -> list[str]:
@@ -157,18 +127,18 @@ def leaves(node: Node) -> Iterator[Leaf]:
         yield from leaves(member) if isinstance(member, Node) else [member]
 
 
-def share_of(member: Leaf | Node, answers: Mapping[str, Any], result: Scored) -> Fraction | None:
+def _score_member(member: Leaf | Node, answers: Mapping[str, Any], result: Scored) -> Fraction | None:
     """The share of a criterion or a node, None if it does not apply; `result` learns of groups and missed gates."""
+    found: Fraction | None
     if isinstance(member, Leaf):
         given = answers[member.id]
         if given.get("applicable") is False:
             return None
-        number = given[member.field]
-        found: Fraction | None = member.shares[Fraction(number) if number in (True, False) else exact(number)]
+        found = member.shares[exact(given[member.field] * 1)]  # true and false are 1 and 0
     else:
-        known = [(weight, share_of(item, answers, result)) for weight, item in member.members]
+        known = [(weight, _score_member(item, answers, result)) for weight, item in member.members]
         parts = [(weight, share) for weight, share in known if share is not None]
-        possible = sum((weight for weight, _ in parts if weight > 0), Fraction(0))
+        possible = sum(weight for weight, _ in parts if weight > 0)
         earned = sum((weight * share for weight, share in parts), Fraction(0))
         found = max(earned / possible, Fraction(0)) if possible else None
         result.groups[member.id] = found
@@ -180,27 +150,26 @@ def share_of(member: Leaf | Node, answers: Mapping[str, Any], result: Scored) ->
 def score(rubric: Any, output: Mapping[str, Any]) -> Scored:
     """Score a valid output by a valid rubric."""
     whole, result = as_mapping(rubric), Scored()
-    measure = Measure().within(whole)
+    scale = whole.get("scale")
     if is_holistic(rubric):
-        result.score = measure.share(output["score"], TEN)
+        result.score = share_of(output["score"], scale or (0, 10))
     else:
         answers = {check["id"]: check for check in output["checks"]}
-        result.score = share_of(tree(rubric), answers, result)
+        result.score = _score_member(tree(rubric), answers, result)
         result.groups.pop("")
         result.is_gate_missed |= any(answers[item][YES_OR_NO] for item in failures(rubric))
     if result.score is None:
         return result
-    passes = measure.mark(whole.get("pass_threshold", "0.8"))
     usual = None if "pass_threshold" in whole else "0.6"
     borderline = whole.get("borderline_threshold", usual)
     result.verdict = "fail"
-    if not result.is_gate_missed and result.score >= passes:
+    if not result.is_gate_missed and result.score >= share_of_mark(whole.get("pass_threshold", "0.8"), scale):
         result.verdict = "pass"
-    elif not result.is_gate_missed and borderline is not None and result.score >= measure.mark(borderline):
+    elif not result.is_gate_missed and borderline is not None and result.score >= share_of_mark(borderline, scale):
         result.verdict = "borderline"
-    reached = [(measure.mark(mark), name) for name, mark in whole.get("grades", {}).items()]
+    reached = [(share_of_mark(mark, scale), name) for name, mark in whole.get("grades", {}).items()]
     result.grade = max(((mark, name) for mark, name in reached if mark <= result.score), default=(None, None))[1]
-    if measure.ends:
-        worst, best = measure.ends
+    if scale:
+        worst, best = map(exact, scale)
         result.units = worst + result.score * (best - worst)
     return result
