@@ -133,7 +133,7 @@ def find_assertion_lists(
         owners.append(((), document.data))
     for path, case in find_suite_cases(document) if cases is None else cases:
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
-    for path, owner in list(owners):
+    for path, owner in owners:  # `default_test` may have an `execution` too
         for name in ("execution", "default_test"):
             if isinstance(owner.get(name), dict):
                 owners.append(((*path, name), owner[name]))
