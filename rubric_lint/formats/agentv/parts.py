@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.messages import write
+from rubric_lint.formats.agentv.messages import format_message
 from rubric_lint.formats.agentv.releases import OLDEST, RELEASES, Release
 from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
@@ -47,7 +47,7 @@ class Blocker(NamedTuple):
     @property
     def reason(self) -> str:
         """The message."""
-        return write(self.code, self.values)
+        return format_message(self.code, self.values)
 
 
 def is_suite(document: Document) -> bool:
