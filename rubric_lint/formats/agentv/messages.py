@@ -18,7 +18,7 @@ MESSAGES: Mapping[str, str] = {
     "other-file": "the {holds} in `{file}` were not rewritten; run this command on that file too",
     "unknown-type": "AgentV has no `type: {type}`; it scores 0 unless you define it in `.agentv/assertions/`",
     "version-3": "no release of AgentV reads version 3 of our format; run `{command}` to write a new suite",
-    "other-system": "{release} does not read rubrics of {system}; move this one to a file of its own",
+    "other-system": "{release} does not read rubrics of {system}; rewrite this one by hand or move it to another file",
     "levels": "{release} has no levels; write a checklist or criteria with `score_ranges`",
     "bare-criterion": "{release} reads criteria only from a list; put this one in a list",
     "outside-tests": "{release} reads rubrics only from the cases of `tests`; move this one into a case",
