@@ -115,7 +115,7 @@ def _find_obstacles(examined: Examined, raised: Sequence[tuple[Document, _Marks]
     """Find what prevents raising a file."""
     for finding in examined.result.findings:
         if finding.severity is Severity.ERROR:
-            yield Left(finding, f"{finding.message}; not raised to version 3 before its errors are fixed")
+            yield Left(finding, f"{finding.message}; fix errors before you convert to version 3")
     for document, marks in raised:
         if document.part:
             reason = "a suite of AgentV names this file, and it reads no rubric of version 3"

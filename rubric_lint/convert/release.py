@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv.convert import RELEASE_CHECKS, SCALE, Converted, convert, find_blockers
-from rubric_lint.formats.agentv.messages import write
+from rubric_lint.formats.agentv.messages import format_message
 from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite, is_suite_of_agentv, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
@@ -99,7 +99,7 @@ def rewrite(
         return fixed
     fixed = rewriting.fixed
     errors = [
-        Left(finding, write("errors-first", {"message": finding.message, "release": release.title}))
+        Left(finding, format_message("errors-first", {"message": finding.message, "release": release.title}))
         for finding in _find_obstacles(fixed.result, settings)
     ]
     unmet = rewriting.find_later() or tuple(errors)
@@ -110,7 +110,7 @@ def rewrite(
         return replace(fixed, unmet=unmet, notes=(_note("whole"),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
-        return replace(fixed, doubt=write("bytes", {}), applied=())
+        return replace(fixed, doubt=format_message("bytes", {}), applied=())
     return rewritten
 
 
@@ -282,14 +282,14 @@ class _Rewriting:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
-                doubt = write("new-finding", {"rule": finding.rule, "message": finding.message})
+                doubt = format_message("new-finding", {"rule": finding.rule, "message": finding.message})
                 return _ProofFailure(doubt, finding.span.start)
         for document, rubrics in new.rubrics.items():
             for rubric in rubrics:
                 # Where the target reads `rubrics`, their words need not mark them as AgentV's.
                 is_plain = self.target.reads_both and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
                 if rubric.dialect not in self.target.dialects and not is_plain:
-                    doubt = write("unrecognized", {"release": self.target.title})
+                    doubt = format_message("unrecognized", {"release": self.target.title})
                     return _ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)
         return None
 
@@ -305,10 +305,10 @@ class _Rewriting:
         known = {meaning.rubric for meaning in old_meanings}
         for meaning in new_meanings:
             if not meaning.is_plain and (meaning.rubric not in known or missing[meaning.rubric] < 0):
-                return _ProofFailure(write("scored-otherwise", {}), meaning.offset)
+                return _ProofFailure(format_message("scored-otherwise", {}), meaning.offset)
         for rubric, count in missing.items():
             if count > 0:
-                doubt = write("read-otherwise", {"release": self.target.title, "id": rubric[0].id})
+                doubt = format_message("read-otherwise", {"release": self.target.title, "id": rubric[0].id})
                 return _ProofFailure(doubt, 0)
         return None
 
@@ -355,7 +355,7 @@ class _Rewriting:
 
 
 def _note(code: str, at: int | None = None, **values: object) -> Note:
-    return Note(write(code, values), at, f"agentv.{code}", values)
+    return Note(format_message(code, values), at, f"agentv.{code}", values)
 
 
 def _find_former(converted: Converted, path: Path) -> Path:

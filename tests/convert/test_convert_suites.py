@@ -118,7 +118,7 @@ def test_a_suite_from_stdin_gets_one_answer(name, target):
     )
     assert sorted(said) == sorted(also_said)
     if target == "agentv-5":  # AgentV 4 reads the suite as it is
-        assert f"{name}:1:8: the cases in `./c.jsonl` are not rewritten; run this on that file too" in said
+        assert f"{name}:1:8: the cases in `./c.jsonl` were not rewritten; run this command on that file too" in said
 
 
 @pytest.mark.parametrize("target", ["rubric", "promptfoo", "csv", "json"])

@@ -127,7 +127,7 @@ def test_a_rubric_that_is_a_whole_file_of_another_system_stays(target):
     text = """{"id": "r", "requirements": "It runs", "weight": 1, "sub_tasks": [
       {"id": "a", "requirements": "The code runs", "weight": 1, "sub_tasks": [], "task_category": "Code Execution"}]}"""
     title = target.replace("agentv-", "AgentV ")
-    assert rewritten(text, target, "a.json") == (text, [(f"{target}.other-system", "PaperBench", title)], "")
+    assert rewritten(text, target, "a.json") == (text, [(f"{target}.other-system", title, "PaperBench")], "")
 
 
 # From the probes of AgentV itself.

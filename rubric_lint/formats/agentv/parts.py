@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.messages import write
+from rubric_lint.formats.agentv.messages import format_message
 from rubric_lint.formats.agentv.releases import OLDEST, RELEASES, Release
 from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
@@ -47,7 +47,7 @@ class Blocker(NamedTuple):
     @property
     def reason(self) -> str:
         """The message."""
-        return write(self.code, self.values)
+        return format_message(self.code, self.values)
 
 
 def is_suite(document: Document) -> bool:
@@ -133,7 +133,7 @@ def find_assertion_lists(
         owners.append(((), document.data))
     for path, case in find_suite_cases(document) if cases is None else cases:
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
-    for path, owner in list(owners):
+    for path, owner in owners:  # `default_test` may have an `execution` too
         for name in ("execution", "default_test"):
             if isinstance(owner.get(name), dict):
                 owners.append(((*path, name), owner[name]))

@@ -62,7 +62,7 @@ def _find_missing(case: dict[str, Any], suite: dict[str, Any], *, is_in_folder: 
     if isinstance(task, list) and not (task and all(isinstance(message, dict) for message in task)):
         return "an `input` that is a string or messages"
     if task is not None and gather_input(suite, case) is None:
-        return "an `input` that is one string next to `input_files`"
+        return "an `input` that is one string, as it has `input_files`"
     return "" if case.keys() & _JUDGED else "`criteria` and `assertions` of its own"
 
 

@@ -220,7 +220,7 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
         elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
             yield Blocker("input-skipped", (*path, old), Part.VALUE, {"found": describe(case[old], "")})
         elif is_list_of_tests(case.get(old)) and is_suite(document):
-            made = "a test of each string in the list" if case[old] else "no test if the list is empty"
+            made = "one test for each string" if case[old] else "no test of an empty list"
             yield Blocker("field-makes-tests", (*path, old), Part.VALUE, {"made": made})
     if not _is_of_five(document, case):
         yield from _find_lists_of_tests(path, given)
@@ -246,7 +246,7 @@ def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Bloc
     """Find the variables of a test by which AgentV 5 makes several tests of it, or none, and AgentV 4 does not."""
     for name, value in variables.items():
         if is_list_of_tests(value):
-            made = "a test of each string in the list" if value else "no test, as the list is empty"
+            made = "one test for each string" if value else "no test of an empty list"
             yield Blocker("variable-makes-tests", (*path, "vars", name), values={"made": made})
 
 

@@ -1,10 +1,11 @@
 """Find criteria in suites of AgentV and promptfoo that nothing reads: findings in AgentV's, and near misses."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite_of_agentv
+from rubric_lint.formats.agentv.parts import OLD_CASES, Blocker, find_unloaded, is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import NEWEST, OLDEST, Release, find_fields
 from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
@@ -124,12 +125,15 @@ def find_lost_in_agentv(document: Document, views: list[View], rubrics: set[Path
     found += _find_empty(document, {path[:-1] for path in rubrics} | rubrics)
     found += _find_ignored(document)
     if is_last:
-        found += _find_refused(document, release)
+        found += _find_unread_types(document, release, _CRITERIA_FIELDS, "agentv-5-type")
+        found += _find_refused_lists(document, release)
     if is_last or names & NEWEST.dialects:
         found += find_faulty_templates(document)
     found += _find_unread_lists(document, release, rubrics, views)
     if not is_last:
-        found += _find_skipped(document, release, is_late="agentv-a6" in names)
+        if "agentv-a6" in names:
+            found += _find_unread_types(document, release, {FIELD}, "agentv-4-type")
+        found += _find_skipped(document, release)
         found += _find_dropped(document, rubrics)
     found += _find_elsewhere(document, is_last=is_last)
     found += _find_in_turns(document)
@@ -195,53 +199,41 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
             yield Problem("agentv-one-criterion", (*place, field), Part.KEY, values)
 
 
-def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
-    """Find lists and types of assertions that a release does not read."""
-    for path, assertion, _ in find_typed(document):
-        yield from _find_unread_type(path, assertion, release, _CRITERIA_FIELDS, "agentv-5-type")
-    yield from _find_refused_lists((), document.data, release, "suite")
-    for path, case in find_cases(document):
-        if "id" in case or not path:
-            yield from _find_refused_lists(path, case, release, "test" if path else "suite")
-        for place, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
-            wanted = release.lists["turn"][0][-1]
-            for name in ASSERTION_LISTS if wanted not in turn else ():
-                if turn.get(name):
-                    yield _refuse_list("agentv-5-turn", (*place, name), turn, wanted, release)
+@lru_cache(maxsize=1)  # findings and near misses are made of it
+def _list_unloaded(document: Document, release: Release) -> tuple[Blocker, ...]:
+    return tuple(find_unloaded(document, release))
 
 
-def _find_refused_lists(path: Path, owner: dict[str, Any], release: Release, kind: str) -> Iterator[Problem]:
-    """Find the lists of assertions of a suite or a test whose names a release does not have."""
-    for name in ASSERTION_LISTS:
-        if (name,) not in release.lists[kind] and isinstance(owner.get(name), list) and owner[name]:
-            yield _refuse_list("agentv-5-list", (*path, name), owner, release.lists[kind][0][-1], release)
+def _find_unread_types(document: Document, release: Release, fields: Collection[str], code: str) -> Iterator[Problem]:
+    """Find the assertions with criteria in one of some fields whose type has another name in a release."""
+    for blocker in _list_unloaded(document, release):
+        assertion = document.value(blocker.path[:-1])
+        if blocker.path[-1] == "type" and any(isinstance(assertion.get(name), list) for name in fields):
+            unloaded = release.find_unloaded(assertion["type"])
+            if unloaded and unloaded.successor in release.criteria_fields:
+                yield Problem(code, blocker.path, values={"type": assertion["type"], "reason": unloaded.reason})
+
+
+def _find_refused_lists(document: Document, release: Release) -> Iterator[Problem]:
+    """Find the lists of assertions of a suite, a test or a turn whose names a release does not have."""
+    wanted = release.assertions
+    for blocker in _list_unloaded(document, release):
+        path, name = blocker.path, blocker.path[-1]
+        owner = document.value(path[:-1])
+        is_turn = path[-3:-2] == ("turns",)
+        is_of_owner = path[0] not in OLD_CASES and (is_turn or len(path) == 1 or "id" in owner)
+        if name in ASSERTION_LISTS and is_of_owner and isinstance(owner[name], list) and owner[name]:
+            repair = None if wanted in owner else rename_fields([(path, wanted)])
+            values = {"release": release.title, "list": name, "wanted": wanted}
+            yield Problem("agentv-5-turn" if is_turn else "agentv-5-list", path, Part.KEY, values, repair=repair)
 
 
 _CRITERIA_FIELDS = frozenset(find_fields("x-criteria").values())
 
 
-def _refuse_list(code: str, path: Path, owner: dict[str, Any], wanted: str, release: Release) -> Problem:
-    """Return the problem of a list of assertions that has another name in a release."""
-    repair = None if wanted in owner else rename_fields([(path, wanted)])
-    values = {"release": release.title, "list": str(path[-1]), "wanted": wanted}
-    return Problem(code, path, Part.KEY, values, repair=repair)
-
-
-def _find_unread_type(
-    path: Path, assertion: dict[str, Any], release: Release, fields: Iterable[str], code: str
-) -> Iterator[Problem]:
-    """Find whether an assertion with criteria in one of some fields has a type with another name in a release."""
-    if any(isinstance(assertion.get(name), list) for name in fields):
-        unloaded = release.find_unloaded(assertion["type"])
-        if unloaded and unloaded.successor in release.criteria_fields:
-            yield Problem(code, (*path, "type"), values={"type": assertion["type"], "reason": unloaded.reason})
-
-
-def _find_skipped(document: Document, release: Release, *, is_late: bool) -> Iterator[Problem]:
-    """Find what AgentV 3 and 4 skip: strings in a grader's list, and graders with the names of earlier releases."""
+def _find_skipped(document: Document, release: Release) -> Iterator[Problem]:
+    """Find the strings in a grader's list that AgentV 3 and 4 skip."""
     for path, assertion, kind in find_typed(document):
-        if is_late:
-            yield from _find_unread_type(path, assertion, release, (FIELD,), "agentv-4-type")
         known = release.find_type(kind) or {}
         if "x-skips-strings" not in known:
             continue
@@ -360,7 +352,7 @@ def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
             yield path, f"OpenAI has deprecated its graders; {advice}"
 
 
-def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[Blocker]:
+def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterable[Blocker]:
     """Find what AgentV does not read of a suite whose rubrics are in these dialects, or that has none.
 
     Its release is AgentV 5 if the suite or one of its rubrics shows that, else AgentV 4.
@@ -371,7 +363,8 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
             is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
-        yield from find_unloaded(document, NEWEST if is_new else find_release(document))
+        return _list_unloaded(document, NEWEST if is_new else find_release(document))
+    return ()
 
 
 def _has_fields_of(release: Release, other: Release, document: Document) -> bool:
