@@ -125,7 +125,7 @@ def find_settings(path: str | os.PathLike[str]) -> FileSettings:
     Raises:
         SettingsError: when the settings are invalid.
     """
-    return SettingsFinder().for_file(path)
+    return SettingsFinder().for_file(os.fspath(path))
 
 
 def _decode(name: str, data: bytes) -> Source:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -17,8 +18,6 @@ from rubric_lint.model.messages import UserError, join_words
 from rubric_lint.report import Style, Write
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rubric_lint.lint.project.files import File, Unreadable
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Lint
@@ -226,12 +225,12 @@ def refuse_same_file(file: str, output: str | None) -> None:
         raise click.UsageError("--output is the input file; name another file, or use `fix`")
 
 
-def has_content(file: "Path", data: bytes) -> bool:
+def has_content(file: Path, data: bytes) -> bool:
     """Return whether a small file has this content; what cannot be read, or is not a regular file, does not."""
     from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 
     with suppress(OSError):
-        return read_file(str(file), SMALL_LIMIT) == data
+        return read_file(file, SMALL_LIMIT) == data
     return False
 
 
@@ -248,7 +247,7 @@ def write_result(data: bytes, output: str | None) -> int:
     from rubric_lint.lint.project.writing import WriteError, write_file
 
     try:
-        write_file(output, data)
+        write_file(Path(output), data)
     except WriteError as fault:
         raise UserError(f"{output}: {fault}") from None
     return Exit.CLEAN

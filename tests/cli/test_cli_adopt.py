@@ -302,7 +302,7 @@ def test_a_pass_mark_of_the_file_is_not_replaced_by_another():
 def test_an_answer_changes_the_table_that_there_is_and_nothing_else_of_it():
     write(tone_yaml=MARKED)
     table = TABLE | {"pass": "/pass mark", "outcome": ["description", "text"]}
-    Path("rubric-lint.toml").write_text(write_tables([table], "rubric-lint.toml"), "utf-8")
+    Path("rubric-lint.toml").write_text(write_tables([table], Path("rubric-lint.toml")), "utf-8")
     assert call("adopt", "tone.yaml")[2] == 1
     assert call("adopt", "tone.yaml", "--pass=3.8")[2] == 0
     assert settings() == {"shape": [table | {"pass": 3.8, "unused": ["owner_team", "/pass mark"]}]}

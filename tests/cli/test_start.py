@@ -18,8 +18,8 @@ lint()
 """
 
 SLOW = {
-    "_hashlib", "difflib", "email", "hashlib", "logging", "multiprocessing", "pathlib", "random", "shutil",
-    "subprocess", "tempfile", "tomllib", "traceback", "urllib", "urllib.parse",
+    "_hashlib", "difflib", "email", "hashlib", "logging", "multiprocessing", "random", "shutil",
+    "subprocess", "tempfile", "tomllib", "traceback",
 }  # fmt: skip
 
 

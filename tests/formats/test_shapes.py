@@ -263,7 +263,7 @@ def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, tex
 def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, tmp_path, said):
     (tmp_path / "rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\n{table}\n')
     with pytest.raises(SettingsError) as caught:
-        SettingsFinder().for_file(tmp_path / "a.yaml")
+        SettingsFinder().for_file(str(tmp_path / "a.yaml"))
     said(caught.value.faults)
 
 
@@ -366,5 +366,5 @@ def test_a_table_counts_for_its_files_alone(tmp_path):
         '[[tool.rubric-lint.shape]]\nname = "ours"\nfiles = ["eval/*.conf"]\ncriteria = "/c"\noutcome = "t"\n'
     )
     finder = SettingsFinder()
-    inside, outside = (finder.for_file(Path(tmp_path, name)) for name in ("eval/a.conf", "a.yaml"))
+    inside, outside = (finder.for_file(str(tmp_path / name)) for name in ("eval/a.conf", "a.yaml"))
     assert ([each.name for each in inside.shapes], inside.is_named, outside) == (["ours"], True, FileSettings())

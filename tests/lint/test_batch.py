@@ -122,10 +122,10 @@ def test_a_fault_of_the_tool_comes_back_as_an_exception(files, monkeypatch):
 
 @pytest.mark.slow
 def test_what_workers_find_is_kept_in_the_cache(files, tmp_path):
-    first = Cache(str(tmp_path / "cache"))
+    first = Cache(tmp_path / "cache")
     fresh = outcomes(files, 2, first)
     first.save()
-    again = Cache(str(tmp_path / "cache"))
+    again = Cache(tmp_path / "cache")
     assert len(again) == 294
     assert outcomes(files, 2, again) == fresh
 

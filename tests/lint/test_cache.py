@@ -52,7 +52,7 @@ def run(*arguments, package=None):
 
 def results():
     """The file in which the results are."""
-    (found,) = [path for path in Path(cache_folder()).rglob("*") if path.is_file() and "." not in path.name]
+    (found,) = [path for path in cache_folder().rglob("*") if path.is_file() and "." not in path.name]
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch, said):
     for name in ("RUBRIC_LINT_CACHE_DIR", "HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it answers for a user that nobody knows
-    assert cache_folder() == ""
+    assert cache_folder() is None
     with Cache.here() as cache:
         cache.put("key", lint("a.yaml", FAULTY.encode()))
     assert [path.name for path in folder.iterdir()] == ["a.yaml"]
@@ -101,7 +101,7 @@ def test_a_relative_folder_for_caches_is_ignored(tmp_path, monkeypatch):
     monkeypatch.delenv("RUBRIC_LINT_CACHE_DIR")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache_folder() == str(tmp_path / ".cache/rubric-lint")
+    assert cache_folder() == tmp_path / ".cache/rubric-lint"
 
 
 def test_folders_of_modules_that_may_not_be_read_are_passed_by(tmp_path, monkeypatch):
@@ -143,7 +143,7 @@ def test_nothing_is_served_for_another_set_of_rules_name_or_folder(folder, said)
     said(run("a.yaml", "--ignore", "empty-outcome"))
     (folder / "a.yaml").rename(folder / "a.json")
     assert "syntax" in run("a.json")
-    keys = [Cache("").key(f"{folder}/a.json", b"{}", FileSettings()) for folder in ("docs", "evals")]
+    keys = [Cache(None).key(f"{folder}/a.json", b"{}", FileSettings()) for folder in ("docs", "evals")]
     assert len(set(keys)) == 2  # the name of a folder may say that a judge reads what is in it
 
 
@@ -238,12 +238,12 @@ def test_a_kept_result_is_the_result(suite):
     settings = FileSettings(severities={"missing-id": Severity.ERROR})
     result = lint(suite.name, suite.data, settings)
     with tempfile.TemporaryDirectory() as folder:
-        cache = Cache(f"{folder}/build/here")
+        cache = Cache(Path(folder, "build", "here"))
         key = cache.key(suite.name, suite.data, settings)
         assert cache.get(key, suite.name, suite.data) is None
         cache.put(key, result)
         cache.save()
-        kept = Cache(f"{folder}/build/here").get(key, suite.name, suite.data)
+        kept = Cache(Path(folder, "build", "here")).get(key, suite.name, suite.data)
     findings = tuple(
         finding._replace(
             obstacle="",
@@ -261,7 +261,7 @@ def test_it_is_cleared_by_one_command():
     run("a.yaml")
     said = [commands.run("rubric-lint", "cache", word).stdout for word in ("dir", "clear")]
     assert said == [f"{cache_folder()}\n", f"Removed 1 file from {cache_folder()}.\n"]
-    assert not Path(cache_folder()).exists()
+    assert not cache_folder().exists()
     assert clear() == 0
 
 
@@ -286,7 +286,7 @@ def others(folder):
 
 
 def test_nothing_is_taken_away_that_stands_beside_the_cache():
-    folder = Path(cache_folder())
+    folder = cache_folder()
     before = others(folder)
     run("a.yaml")
     (ours,) = {path.name for path in folder.iterdir()} - {str(name) for name in before}

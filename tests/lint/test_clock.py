@@ -93,9 +93,9 @@ def test_nothing_is_fixed_or_silenced_in_a_file_that_was_not_read_to_its_end():
 
 
 def test_no_cache_keeps_it(tmp_path):
-    with Cache(str(tmp_path / "cache")) as cache:
+    with Cache(tmp_path / "cache") as cache:
         assert [outcome.is_stopped for _, outcome in lint_files([File("a.yaml", NO_TIME)], cache=cache)] == [True]
-    assert len(Cache(str(tmp_path / "cache"))) == 0
+    assert len(Cache(tmp_path / "cache")) == 0
 
 
 def test_the_commands_say_it_and_exit_with_1_and_2(monkeypatch):

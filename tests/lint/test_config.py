@@ -119,7 +119,7 @@ severity.mixing = "off"
 )
 def test_every_setting_reaches_the_file(file, enabled, version):
     write("pyproject.toml", EVERYTHING)
-    assert SettingsFinder().for_file(file) == FileSettings(
+    assert SettingsFinder().for_file(str(file)) == FileSettings(
         enabled=frozenset(enabled) | {"syntax"},
         severities={"coverage": Severity.WARNING},
         version=version,
@@ -152,8 +152,8 @@ def test_the_command_line_replaces_select_and_adds_to_ignore(overrides, enabled)
 
 def origins(*folders):
     finder = SettingsFinder()
-    found = {folder: finder.for_folder(folder).origin for folder in folders}
-    return {folder: origin and Path(origin).relative_to(Path.cwd()).as_posix() for folder, origin in found.items()}
+    found = {folder: finder.for_folder(Path(folder)).origin for folder in folders}
+    return {folder: origin and origin.relative_to(Path.cwd()).as_posix() for folder, origin in found.items()}
 
 
 def test_the_nearest_settings_count_alone():
@@ -180,7 +180,7 @@ def test_settings_above_the_current_folder_count(monkeypatch, folder):
     Path("deep").mkdir()
     monkeypatch.chdir("deep")
     finder = SettingsFinder()
-    assert [finder.for_file("x.yaml"), finder.for_file(folder / "deep" / "x.yaml")] == [V1, V1]
+    assert [finder.for_file("x.yaml"), finder.for_file(str(folder / "deep" / "x.yaml"))] == [V1, V1]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def grow(*names, text=""):
 
 def search(*paths):
     """Names of the files that are found, and whatever could not be read."""
-    found = find(paths, SettingsFinder())
+    found = find(map(str, paths), SettingsFinder())
     return [item.name if isinstance(item, File) else item for item in found]
 
 

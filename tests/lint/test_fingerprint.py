@@ -192,4 +192,4 @@ def test_the_root_is_what_git_shows_or_ci_says(folder, monkeypatch, said, has_gi
     if said:
         monkeypatch.setenv("CI_PROJECT_DIR", str(folder / said))
     monkeypatch.chdir(folder / "a" / "b")
-    assert find_root() == str(folder / root)
+    assert find_root() == folder / root

@@ -365,7 +365,7 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
     def sift(_name, data):
         lines = data.count(b"\n")
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
-        changes = WorkTreeChanges(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
+        changes = WorkTreeChanges(Path.cwd(), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
         left = ChangedLinesFilter(changes).filter(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)

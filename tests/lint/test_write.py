@@ -32,7 +32,7 @@ for _ in range(runs):
     if not child:
         while True:
             for old, new in (texts, texts[::-1]):
-                replace_file(str(path), old, new)
+                replace_file(path, old, new)
     while path.read_bytes() == texts[0]:  # until it writes, which takes long where the machine is busy
         time.sleep(0.001)
     time.sleep(chance.uniform(0, 0.006))
@@ -43,7 +43,7 @@ for _ in range(runs):
         sys.exit(f"neither old nor new: {len(found)} bytes")
     seen.add(found)
     left.append(len(os.listdir(path.parent)) - 1)
-replace_file(str(path), path.read_bytes(), texts[0])
+replace_file(path, path.read_bytes(), texts[0])
 if os.listdir(path.parent) != [path.name]:
     sys.exit(f"left behind: {os.listdir(path.parent)}")
 sys.exit(0 if len(seen) == 2 and set(left) == {0, 1} else "was never killed at another moment")
@@ -55,7 +55,7 @@ import sys
 from pathlib import Path
 from rubric_lint.lint.project.writing import WriteError, replace_file
 try:
-    replace_file(sys.argv[1], Path(sys.argv[1]).read_bytes(), b"n" * int(sys.argv[2]))
+    replace_file(Path(sys.argv[1]), Path(sys.argv[1]).read_bytes(), b"n" * int(sys.argv[2]))
 except WriteError as fault:
     print(fault)
 """
@@ -78,13 +78,13 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def write_whole(name):
-    with open_whole(name, "wb") as stream:
+def write_whole(path):
+    with open_whole(str(path), "wb") as stream:
         stream.write(NEW)
 
 
 def test_the_file_holds_the_new_text_and_nothing_is_left_beside_it(file):
-    assert replace_file(str(file), OLD, NEW) == 0
+    assert replace_file(file, OLD, NEW) == 0
     assert (file.read_bytes(), names(file.parent)) == (NEW, ["suite.yaml"])
 
 
@@ -99,7 +99,7 @@ def test_what_a_killed_process_left_behind_is_removed_and_what_another_one_write
     alive = tmp_path / NAME.replace("0", "1")
     with alive.open("wb") as stream:
         assert lock(stream.fileno())
-        write(str(file))
+        write(file)
         assert names(tmp_path) == [alive.name, "suite.yaml"]
 
 
@@ -111,21 +111,21 @@ def test_what_only_looks_like_our_temporary_files_stays(file, tmp_path):
     folder.mkdir()
     link.symlink_to("suite.yaml")
     os.mkfifo(pipe)
-    replace_file(str(file), OLD, NEW)
+    replace_file(file, OLD, NEW)
     assert names(tmp_path) == sorted(["suite.yaml", *others, folder.name, link.name, pipe.name])
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755, 0o2755])
 def test_the_mode_stays(file, mode):
     file.chmod(mode)
-    replace_file(str(file), OLD, NEW)
+    replace_file(file, OLD, NEW)
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away")
 def test_the_owner_stays(file):
     os.chown(file, 1234, 2345)
-    replace_file(str(file), OLD, NEW)
+    replace_file(file, OLD, NEW)
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 2345)
 
 
@@ -135,7 +135,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(file, tmp_path):
     first, second = other / "first.yaml", other / "second.yaml"
     first.symlink_to("../suite.yaml")
     second.symlink_to(first)
-    replace_file(str(second), OLD, NEW)
+    replace_file(second, OLD, NEW)
     assert (file.read_bytes(), second.read_bytes()) == (NEW, NEW)
     assert (str(first.readlink()), second.readlink()) == ("../suite.yaml", first)
     assert names(other) == ["first.yaml", "second.yaml"]
@@ -144,20 +144,20 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(file, tmp_path):
 def test_a_link_to_a_file_that_is_not_there_yet_stays_a_link(tmp_path):
     link = tmp_path / "link.yaml"
     link.symlink_to("new.yaml")
-    write_file(str(link), NEW)
+    write_file(link, NEW)
     assert (link.is_symlink(), (tmp_path / "new.yaml").read_bytes()) == (True, NEW)
 
 
 def test_other_hard_links_are_counted_and_keep_the_old_text(file, tmp_path):
     other = tmp_path / "other.yaml"
     os.link(file, other)
-    assert replace_file(str(file), OLD, NEW) == 1
+    assert replace_file(file, OLD, NEW) == 1
     assert (file.read_bytes(), other.read_bytes()) == (NEW, OLD)
 
 
 def refuse(file, before=OLD):
     with pytest.raises(WriteError) as refused:
-        replace_file(str(file), before, NEW)
+        replace_file(file, before, NEW)
     return str(refused.value)
 
 
@@ -237,11 +237,11 @@ def test_many_writers_at_once_leave_one_whole_text(file):
     import sys, time
     from pathlib import Path
     from rubric_lint.lint.project.writing import WriteError, replace_file
-    path, mine = sys.argv[1], sys.argv[2].encode() * 100_000
+    path, mine = Path(sys.argv[1]), sys.argv[2].encode() * 100_000
     until = time.monotonic() + 1.5
     while time.monotonic() < until:
         try:
-            replace_file(path, Path(path).read_bytes(), mine)
+            replace_file(path, path.read_bytes(), mine)
         except WriteError:
             pass
     """
@@ -274,7 +274,7 @@ def with_attributes(file):
 
 @needs_attributes
 def test_extended_attributes_stay(with_attributes):
-    replace_file(str(with_attributes), OLD, NEW)
+    replace_file(with_attributes, OLD, NEW)
     assert (with_attributes.read_bytes(), attributes(with_attributes)["user.note"]) == (NEW, b"mine")
 
 
@@ -295,7 +295,7 @@ def test_an_access_control_list_stays_and_gives_nobody_more(with_attributes):
     except OSError:
         pytest.skip("this file system has no access control lists")
     before = (attributes(with_attributes), stat.S_IMODE(with_attributes.stat().st_mode))
-    replace_file(str(with_attributes), OLD, NEW)
+    replace_file(with_attributes, OLD, NEW)
     assert (attributes(with_attributes), stat.S_IMODE(with_attributes.stat().st_mode)) == before
 
 
@@ -306,7 +306,7 @@ def test_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_attrib
         os.setxattr(with_attributes.parent, "system.posix_acl_default", LIST)
     except OSError:
         pytest.skip("this file system has no access control lists")
-    replace_file(str(with_attributes), OLD, NEW)
+    replace_file(with_attributes, OLD, NEW)
     assert attributes(with_attributes) == {"user.note": b"mine"}
     assert stat.S_IMODE(with_attributes.stat().st_mode) == 0o640
 
@@ -369,8 +369,8 @@ for number in range(10_000):
 
     sys.settrace(trace)
     try:
-        replace_file(str(old), b"old", b"new")
-        write_file(str(new), b"new")
+        replace_file(old, b"old", b"new")
+        write_file(new, b"new")
     except KeyboardInterrupt:
         pass
     finally:

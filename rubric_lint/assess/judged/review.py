@@ -1,6 +1,5 @@
 """Add what judge outputs show about rubrics to the results of a run over files."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -451,7 +450,7 @@ class JudgedRun:
             return None
         if self._given[0]:
             return self._given
-        settings = self._finder.for_folder(os.path.dirname(file.name))  # noqa: PTH120  (as in settings.py)
+        settings = self._finder.find_nearest(file.name)
         if not settings.judged:
             return None
         return tuple(map(shorten_path, settings.judged)), tuple(map(shorten_path, settings.labels))

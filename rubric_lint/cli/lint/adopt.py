@@ -124,13 +124,11 @@ def describe_format(given: Given) -> int:
             _complain_of_known(file)
     if not new:
         return Exit.FOUND if any(file.doubts for file in files) else Exit.CLEAN
-    folders = [str(File(file.input.path).parent) for file in new]
+    folders = [File(file.input.path).parent for file in new]
     named = given.config if given.output in {None, STDIN} else given.output
-    places = {
-        choose_file(str(File(named).absolute()) if named else finder.for_folder(folder).origin) for folder in folders
-    }
+    places = {choose_file(File(named).absolute() if named else finder.for_folder(folder).origin) for folder in folders}
     if len(places) > 1:
-        listed = list_names([shorten_path(place) for place in sorted(places)], 3)
+        listed = list_names([shorten_path(place) for place in sorted(places, key=str)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
 
@@ -139,10 +137,16 @@ class _Adoption:
     """Drafts the tables of files, asks what they leave open, and writes the tables when nothing is."""
 
     def __init__(
-        self, given: Given, files: Sequence[_AdoptedFile], settings_file: str, finder: SettingsFinder, *, is_again: bool
+        self,
+        given: Given,
+        files: Sequence[_AdoptedFile],
+        settings_file: File,
+        finder: SettingsFinder,
+        *,
+        is_again: bool,
     ) -> None:
         self.given, self.files, self.settings_file = given, files, settings_file
-        self.settings = finder.for_folder(str(File(files[0].input.path).parent)).table
+        self.settings = finder.for_folder(File(files[0].input.path).parent).table
         names = {shape.name for file in files for shape in file.settings.shapes} if is_again else set()
         self.old = [table for table in self.settings.get("shape", ()) if table["name"] in names]
         """The tables that describe the files already, and get the answers."""

@@ -117,7 +117,7 @@ class LintedFile:
         self.off = tuple(sorted(() if enabled is None else BY_NAME.keys() - enabled))
         self.unread: list[str] = []
         self.has_errors = False
-        of_folder = finder.for_folder(os.path.dirname(name))
+        of_folder = finder.find_nearest(name)
         self.judged, self.labels = (tuple(map(shorten_path, names)) for names in (of_folder.judged, of_folder.labels))
         self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder

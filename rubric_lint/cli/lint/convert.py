@@ -1,6 +1,6 @@
 """Define `rubric-lint convert`, which converts rubrics to and from other systems and reports what is lost."""
 
-import os
+import pathlib
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -227,13 +227,13 @@ def _lose_others(
     from rubric_lint.lint.fix.together import explain_unread
     from rubric_lint.lint.project.following import resolve
 
-    folder = os.path.dirname(file.path)  # noqa: PTH120  (`Path` is a path in a document here)
+    folder = pathlib.Path(file.path).parent
     member, names = _find_with_others(given, file, given.finder().for_file(file.path))
     unfollowed = {named.text: named for named in member.settings.unfollowed if member.settings.is_followed}
     named: dict[object, SuiteLoss] = {}
     for document in next(iter(found.values())).file:
         for other in find_other_files(document):
-            name = resolve(other, folder)
+            name = str(resolve(other, folder))
             command = suggest("convert", name, to=given.target) if name in names and _takes(given, name) else ""
             why = unfollowed.get(other.text)
             reason = explain_unread(other, why) if why else format_unconverted(other, command)

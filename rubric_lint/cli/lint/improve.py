@@ -154,7 +154,7 @@ def _report(
     is_written = given.write and not is_stopped and after.text != before.text
     if is_written:
         try:
-            replace_file(given.rubric, before.to_bytes(before.text), before.to_bytes(after.text))
+            replace_file(Path(given.rubric), before.to_bytes(before.text), before.to_bytes(after.text))
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
     account = asking.account

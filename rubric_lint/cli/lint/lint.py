@@ -1,7 +1,6 @@
 """Define `rubric-lint`: the program, and `check`, which checks rubrics and reports findings."""
 
 # Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH120
 
 import json
 import os
@@ -10,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -112,7 +112,7 @@ def _find_results(given: Given, name: str, finder: "SettingsFinder") -> tuple[st
     """Return the files of records that findings in a file depend on."""
     if given.judged:
         return (*given.judged, *given.labels)
-    settings = finder.for_folder(os.path.dirname(name))
+    settings = finder.find_nearest(name)
     return (*settings.judged, *settings.labels)
 
 
@@ -288,7 +288,7 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
 
     others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)
     names = (file.name for file in chain(stdin, find(others, finder)) if isinstance(file, File))
-    if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
+    if not any(finder.find_nearest(name).baseline for name in names):
         raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
 
 
@@ -403,7 +403,7 @@ class _Check:
                 given.output,
                 partial(lint_files, cache=cache, processes=processes, edits=self._form in WITH_EDITS),
             )
-            has_results = bool(given.judged or finder.for_folder("").judged)
+            has_results = bool(given.judged or finder.for_folder(Path()).judged)
             unable = _find_unable(given.select, has_results=has_results)
             return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable)
 
@@ -446,9 +446,9 @@ def _format_missing(summary: "Summary", finder: "SettingsFinder", without_rubric
     """
     from rubric_lint.lint.project.settings import Settings, SettingsError
 
-    settings = Settings("")
+    settings = Settings(Path())
     with suppress(SettingsError):  # broken settings of this folder may not apply to the files
-        settings = finder.for_folder("")
+        settings = finder.for_folder(Path())
     is_required = given.require_rubrics or settings.require_rubrics
     unread = summary.unread + summary.near_misses
     if unread and (given.fail_on_unread or settings.fail_on_unread):

@@ -196,9 +196,9 @@ def clear_all(_given: Given) -> None:
     click.echo(f"Removed {counted(clear(), 'file')} from {folder}.")
 
 
-def _require_folder() -> str:
+def _require_folder() -> Path:
     folder = cache_folder()
-    if not folder:
+    if folder is None:
         raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
     return folder
 

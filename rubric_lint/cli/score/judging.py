@@ -121,11 +121,15 @@ def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: JudgeO
 @contextmanager
 def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
     """Open the cache of replies in a folder, or in that of the linter's cache; None if there is no folder for it."""
-    base = folder or cache_folder()
-    if not base:
+    shared = cache_folder()
+    if folder:
+        place = Path(folder)
+    elif shared is None:
         yield None
         return
-    with ReplyStore(Path(base) if folder else Path(base, JUDGED)) as store:
+    else:
+        place = shared / JUDGED
+    with ReplyStore(place) as store:
         yield store
 
 

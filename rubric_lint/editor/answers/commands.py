@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -221,7 +222,7 @@ def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
             return f"{folder} has no recorded outputs of this rubric"
         return ProgramCall("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
     if command == ADOPT:  # new settings are for the whole repository
-        root = find_root(folder)
+        root = str(find_root(Path(folder)))
         return ProgramCall("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
     arguments = ["prompt", *_shorten([path], folder)]
     if name:

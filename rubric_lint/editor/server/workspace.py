@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
@@ -172,7 +172,7 @@ class Folder:
         path = path_of(uri)
         file = expand(options.configuration, path) if options.configuration else None
         try:
-            return cls(uri, path, options, SettingsFinder(file=file, here=path))
+            return cls(uri, path, options, SettingsFinder(file=file, here=Path(path) if path else None))
         except SettingsError as fault:
             return cls(uri, path, options, fault)
 
@@ -189,7 +189,7 @@ class Folder:
         if path is None and self.path is None:
             return SettingsFinder(isolated=True).for_file(name)
         place = path or os.path.join(self.path or "", name)
-        settings = self.finder.for_folder(os.path.dirname(place))  # noqa: PTH120
+        settings = self.finder.find_nearest(place)
         is_known = (
             place.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
             or language in _SUFFIX_OF
@@ -205,7 +205,7 @@ class Folder:
         if path is None or isinstance(self.finder, SettingsError):
             return None
         with suppress(SettingsError):
-            return self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
+            return self.finder.find_nearest(path)
         return None
 
     def find_sources(self, path: str | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from rubric_lint.lint.engine import lint
@@ -286,7 +287,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             data, fixed = outcome
             try:
                 if fixed.is_changed and not file.is_stdin:
-                    check_writable(file.name)
+                    check_writable(Path(file.name))
             except WriteError as fault:
                 failed.append(file.name)
                 yield file, Unreadable(file.name, str(fault))
@@ -318,7 +319,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 sys.stdout.buffer.flush()
             elif fixed.is_changed:
                 try:
-                    result = replace(result, others=replace_file(name, data, fixed.data))
+                    result = replace(result, others=replace_file(Path(name), data, fixed.data))
                 except WriteError as fault:
                     remaining = len(lint(name, data, file.settings).findings) if isinstance(file, File) else 0
                     result = replace(result, failure=str(fault), remaining=remaining)
@@ -396,7 +397,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
             totals.files += 1
             if done.is_changed:
                 try:
-                    others = replace_file(name, data, done.data)
+                    others = replace_file(Path(name), data, done.data)
                 except WriteError as fault:
                     self.refuse(Unreadable(name, f"left as it was: {fault}"))
                     return

@@ -1,8 +1,5 @@
 """Add tables of formats to a settings file; every other byte of it stays."""
 
-# Paths are str, see settings.py.
-# ruff: noqa: PTH100, PTH109, PTH118, PTH119, PTH120, PTH122, PTH207
-
 import glob
 import json
 import os
@@ -10,9 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.paths import is_there, make_absolute, relate
 from rubric_lint.lint.project.settings import NAMES, read_table, shorten_path
 from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
 from rubric_lint.model.messages import UserError
@@ -27,43 +26,43 @@ class AdoptionError(UserError):
     """Tables that cannot be added to a settings file."""
 
 
-def choose_file(origin: str | None) -> str:
+def choose_file(origin: Path | None) -> Path:
     """Return the settings file to write: the one that is in effect, or a new one in the current folder."""
-    return origin or os.path.join(os.getcwd(), NAMES[0])
+    return origin or Path.cwd() / NAMES[0]
 
 
-def name_files(names: Iterable[str], settings_file: str) -> list[str]:
+def name_files(names: Iterable[str], settings_file: Path) -> list[str]:
     """Return patterns for files, relative to the folder of their settings file.
 
     Raises:
         AdoptionError: if a file is outside that folder.
     """
-    root = os.path.dirname(settings_file)
-    found: dict[tuple[str, str], list[str]] = {}
+    root = settings_file.parent
+    found: dict[tuple[Path, str], list[Path]] = {}
     for name in names:
-        path = os.path.relpath(os.path.abspath(name), root)
-        if path.startswith(os.pardir):
+        path = relate(make_absolute(name), root)
+        if str(path).startswith(os.pardir):
             raise AdoptionError(
                 f"{name}: is outside {shorten_path(root) or '.'}, the folder of the settings; run this there"
             )
-        found.setdefault((os.path.dirname(path), os.path.splitext(path)[1]), []).append(path)
+        found.setdefault((path.parent, path.suffix), []).append(path)
     patterns: list[str] = []
     for (folder, suffix), paths in found.items():
         patterns += _name_in(root, folder, suffix, paths)
     return patterns
 
 
-def _name_in(root: str, folder: str, suffix: str, paths: Sequence[str]) -> list[str]:
-    every = glob.glob(os.path.join(glob.escape(os.path.join(root, folder)), f"*{suffix}"))
+def _name_in(root: Path, folder: Path, suffix: str, paths: Sequence[Path]) -> list[str]:
+    every = glob.glob(f"*{suffix}", root_dir=root / folder)  # noqa: PTH207  (`Path.glob` would also find hidden files)
     if len(paths) >= _LEAST and len(every) == len({*paths}):
-        paths = [os.path.join(folder, "\0") + suffix]  # stands for the `*`, which would be escaped
-    slashed = (path.replace(os.sep, "/") for path in paths)
+        paths = [folder / f"\0{suffix}"]  # stands for the `*`, which would be escaped
+    slashed = (path.as_posix() for path in paths)
     return ["/" + re.sub(r"([\\*?\[\]!# ])", r"\\\1", path).replace("\0", "*") for path in slashed]
 
 
-def write_tables(tables: Iterable[SettingsTable], settings_file: str) -> str:
+def write_tables(tables: Iterable[SettingsTable], settings_file: Path) -> str:
     """Return tables as the text of settings."""
-    is_project = os.path.basename(settings_file) == "pyproject.toml"
+    is_project = settings_file.name == "pyproject.toml"
     head = "[[tool.rubric-lint.shape]]" if is_project else "[[shape]]"
     written: list[str] = []
     for table in tables:
@@ -90,7 +89,7 @@ def _write_key(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else write_value(key)
 
 
-def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
+def add_tables(tables: Sequence[SettingsTable], settings_file: Path) -> None:
     """Write tables to the end of a settings file, which is created if need be, or in the place of those of their names.
 
     Raises:
@@ -99,7 +98,7 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
     """
     shown = shorten_path(settings_file)
     try:
-        if not os.path.lexists(settings_file):
+        if not is_there(settings_file):
             write_file(settings_file, write_tables(tables, settings_file).encode())
             return
         before = read_table(settings_file) or {}
@@ -125,12 +124,12 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
         raise AdoptionError(f"{shown}: {fault}") from None
 
 
-def _holds(data: bytes, settings_file: str, shapes: Sequence[SettingsTable], before: SettingsTable) -> bool:
+def _holds(data: bytes, settings_file: Path, shapes: Sequence[SettingsTable], before: SettingsTable) -> bool:
     """Return whether the data of settings are those before with some shapes."""
     try:
         found: Any = tomllib.loads(data.decode("utf-8-sig"), parse_float=str)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         return False
-    if os.path.basename(settings_file) == "pyproject.toml":
+    if settings_file.name == "pyproject.toml":
         found = found["tool"]["rubric-lint"]
     return bool(found["shape"] == json.loads(json.dumps(list(shapes), default=str))) and {*found} == {*before, "shape"}

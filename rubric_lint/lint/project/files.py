@@ -1,7 +1,8 @@
 """Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH119, PTH120
+# The search keeps paths as text: for each file it joins two, in 0.1 µs, where a Path takes 2.5 µs; and to find that a
+# name is in a known folder takes 2.5 µs and not 12. Names are as the user typed them.
+# ruff: noqa: PTH114, PTH116, PTH118, PTH119
 
 import errno
 import os
@@ -10,12 +11,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.formats.search.documents import NOTEBOOK, is_document, name_successor
 from rubric_lint.lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.lint.project.opening import LIMIT, STDIN, RefusedFileError, explain_os_error, read_file, read_head
+from rubric_lint.lint.project.paths import follow_links, is_folder, is_there, make_absolute
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.model.suggest import name_in
@@ -139,8 +142,8 @@ class _Folder(NamedTuple):
     prefix: str  # as the user wrote it
     path: str  # absolute
     real: str  # absolute, links resolved
-    ignores: tuple[Patterns, ...]  # the nearest first
     root: str  # absolute, links resolved: links that are found must stay in it
+    ignores: tuple[Patterns, ...]  # the nearest first
     is_foreign: bool = False  # a virtual environment, whose files are those of others
 
 
@@ -148,10 +151,8 @@ _Reached = tuple[File | Unreadable, object]
 """An item that a search found, and an identity, which is the same if it is found again."""
 
 
-def find(
-    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, skipped: Skipped | None = None
-) -> Iterator[File | Unreadable]:
-    """Find the files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
+def find(names: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None) -> Iterator[File | Unreadable]:
+    """Find the files at `names` and in the folders among them, each once, in the order of `names` and then of theirs.
 
     A named file is found whatever its name and even if it is ignored, unless `force_exclude` is set. In a folder, files
     with one of `SUFFIXES` or in `include` are found, and those with one of `SIGNED_SUFFIXES` that may hold a rubric,
@@ -161,8 +162,8 @@ def find(
     """
     search = FileSearch(finder, Skipped() if skipped is None else skipped)
     seen = set()
-    for path in paths:
-        for item, identity in search.reach(tidy(os.fsdecode(path))):
+    for name in names:
+        for item, identity in search.reach(tidy(name)):
             if identity not in seen:
                 seen.add(identity)
                 yield item
@@ -223,8 +224,12 @@ class RealFolders:
         """Return the path of `name` with its folder resolved; the file itself may be a link."""
         folder, base = os.path.split(name)
         if folder not in self._known:
-            self._known[folder] = os.path.realpath(folder)
+            self._known[folder] = str(follow_links(folder))
         return os.path.join(self._known[folder], base)
+
+    def resolve(self, name: str) -> str:
+        """Return the path of `name` without links."""
+        return str(follow_links(name)) if os.path.islink(name) else self.locate(name)
 
 
 class FileSearch:
@@ -247,8 +252,7 @@ class FileSearch:
                 self._skipped.other_kinds.append((name, name_other_kind(name)))
                 self._skipped.note(name, _OTHER)
             else:
-                real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
-                yield File(name, self._finder.for_file(name)), real
+                yield File(name, self._finder.for_file(name)), self._folders.resolve(name)
         except SettingsError as fault:
             yield from _refuse_settings(fault)
         except (OSError, ValueError) as fault:
@@ -258,23 +262,22 @@ class FileSearch:
         """Return whether a file is of a kind that is not read, unless it describes a rubric or the settings name it."""
         if not name_other_kind(name):
             return False
-        settings = self._finder.for_folder(os.path.dirname(name))
-        if settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed:
+        settings = self._finder.find_nearest(name)
+        if settings.include.covers(str(make_absolute(name))) or settings.for_file(name).claimed:
             return False
         return not is_document(name) or bool(self._find_exclusion(name))
 
     def _search(self, name: str) -> Iterator[_Reached]:
-        path = os.path.join(os.path.abspath(name), "")
-        prefix = "" if name == "." else os.path.join(name, "")
+        path, real = make_absolute(name), follow_links(name)
         try:
             ignores = read_ignores_above(path)
         except OSError as fault:
             yield _refuse(str(fault.filename), fault)
             ignores = ()
+        prefix = "" if name == "." else os.path.join(name, "")
+        start = _Folder(prefix, _end(path), _end(real), _end(find_root(real)), ignores)
         # A stack, because folders may be nested deeper than calls.
-        real = os.path.realpath(name)
-        root = os.path.join(find_root(real), "")
-        pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(real, ""), ignores, root)]
+        pending: list[_Folder | _Reached] = [start]
         while pending:
             item = pending.pop()
             if isinstance(item, _Folder):
@@ -283,7 +286,7 @@ class FileSearch:
                 yield item
 
     def _list(self, folder: _Folder) -> Iterator[_Folder | _Reached]:
-        prefix, path, real, ignores, root, is_foreign = folder
+        prefix, path, real, root, ignores, is_foreign = folder
         try:
             with os.scandir(prefix or ".") as listing:
                 entries = {entry.name: entry for entry in sorted(listing, key=attrgetter("name"))}
@@ -291,22 +294,22 @@ class FileSearch:
             yield _refuse(prefix[:-1] or ".", fault)
             return
         try:
-            settings = self._finder.for_folder(path)
+            settings = self._finder.for_folder(Path(path))
         except SettingsError as fault:
             yield from _refuse_settings(fault)
             return
         try:
-            ignores = read_ignores(path, entries.keys(), ignores)
+            ignores = read_ignores(Path(path), entries.keys(), ignores)
         except OSError as fault:
             yield _refuse(prefix + str(fault.filename).removeprefix(path), fault)
-        here = _Folder(prefix, path, real, ignores, root, is_foreign or "pyvenv.cfg" in entries)
+        here = _Folder(prefix, path, real, root, ignores, is_foreign or "pyvenv.cfg" in entries)
         for entry in entries.values():
             name = entry.name
             if not entry.is_dir(follow_symlinks=False):
                 yield from self._check_file(entry, here, settings)
             elif name not in _VCS_FOLDERS and not self._is_left_out(prefix + name, here, settings, is_folder=True):
                 below = name + os.sep
-                yield _Folder(prefix + below, path + below, real + below, ignores, root, here.is_foreign)
+                yield _Folder(prefix + below, path + below, real + below, root, ignores, here.is_foreign)
 
     def _check_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
         path = parent.path + entry.name
@@ -314,13 +317,13 @@ class FileSearch:
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
             reason = _FOREIGN if parent.is_foreign else self._find_exclusion(name)
             if reason:
-                self._skipped.note(name, _LINKED if entry.is_symlink() and os.path.isdir(path) else reason)
+                self._skipped.note(name, _LINKED if entry.is_symlink() and is_folder(path) else reason)
                 return
         if self._is_left_out(name, parent, settings, is_folder=False):
             return
         try:
             if entry.is_file():
-                real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
+                real = str(follow_links(path)) if entry.is_symlink() else parent.real + entry.name
                 if entry.is_symlink() and not real.startswith(parent.root):
                     self._skipped.outside.append(name)
                     self._skipped.note(name, "symlink out of the repository")
@@ -343,7 +346,7 @@ class FileSearch:
     def _find_exclusion(name: str) -> str:
         """Return why a file is left out; empty if its bytes show that it may hold a rubric."""
         if is_document(name):
-            if os.path.lexists(name_successor(name)):
+            if is_there(name_successor(name)):
                 return _IMPORTED
         elif not name.lower().endswith(SIGNED_SUFFIXES):
             return _OTHER
@@ -370,6 +373,11 @@ def tidy(name: str) -> str:
     while name.startswith(("./", "." + os.sep)):
         name = name[2:].lstrip("/" + os.sep)
     return name or "."
+
+
+def _end(path: Path) -> str:
+    """Return a path with a separator at its end."""
+    return os.path.join(path, "")
 
 
 def _refuse(name: str, fault: OSError | ValueError) -> _Reached:

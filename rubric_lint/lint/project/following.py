@@ -1,12 +1,10 @@
 """Follow what suites of AgentV name to the files that have their cases and assertions."""
 
-# Paths are str, see settings.py.
-# ruff: noqa: PTH112, PTH113, PTH118, PTH120, PTH122, PTH207, PTH208
-
 import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from rubric_lint.formats.agentv.files import (
     Effect,
@@ -20,6 +18,7 @@ from rubric_lint.formats.agentv.suites import CASE_FILES, EVAL_FILES
 from rubric_lint.formats.dialects import may_name_files
 from rubric_lint.lint.project.files import File, FileSearch, Unreadable
 from rubric_lint.lint.project.opening import LIMIT, explain_os_error, read_file
+from rubric_lint.lint.project.paths import follow_links, is_file, is_folder, is_there, simplify
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.source.deadline import Clock
 from rubric_lint.source.reading import read_documents
@@ -74,7 +73,7 @@ class _FileToFollow:
     """A file to look at: the folder from which it names others, and the files that led to it."""
 
     identity: object
-    folder: str
+    folder: Path
     above: tuple[object, ...] = ()
 
 
@@ -96,7 +95,7 @@ class Following:
         `suites` are the identities of the files that may name others.
         """
         searched = [*self._found]
-        pending = [_FileToFollow(suite, os.path.dirname(self._file(suite).name)) for suite in reversed(suites)]
+        pending = [_FileToFollow(suite, Path(self._file(suite).name).parent) for suite in reversed(suites)]
         seen: set[object] = set()
         while pending:
             task = pending.pop()
@@ -132,8 +131,8 @@ class Following:
         more: list[_FileToFollow] = []
         for other in others:
             try:
-                for name in _locate(other, task.folder):
-                    more += self._add(name, other, task)
+                for path in _locate(other, task.folder):
+                    more += self._add(str(path), other, task)
             except _NotReadError as fault:
                 unfollowed[Unfollowed(other.text, fault.effect, fault.reason)] = None
         settings = suite.settings._replace(unfollowed=tuple(unfollowed), is_followed=True, is_for_five=is_for_five)
@@ -159,13 +158,13 @@ class Following:
             raise _NotReadError(Effect.LOST, "is in a circle of files that name each other")
         if identity in self._found:
             file = self._file(identity)
-        elif not _is_inside(str(identity), task.folder):
+        elif not _is_inside(Path(str(identity)), task.folder):
             raise _OutsideError
         part = "" if other.holds is Holds.SUITE else other.holds
         self._found[identity] = file._replace(settings=file.settings._replace(part=part))
         self._parts.setdefault(task.identity, []).append(identity)
         self._join(task.identity, identity)
-        folder = os.path.dirname(name) if other.holds is Holds.SUITE else task.folder
+        folder = Path(name).parent if other.holds is Holds.SUITE else task.folder
         return [_FileToFollow(identity, folder, (*task.above, task.identity))] if may_name_files(data) else []
 
     def _join(self, one: object, other: object) -> None:
@@ -176,16 +175,16 @@ class Following:
             self._groups.update(dict.fromkeys(added, members))
 
 
-def resolve(other: OtherFile, folder: str) -> str:
+def resolve(other: OtherFile, folder: Path) -> Path:
     """Return the path of what a suite in a folder names, as it is written there."""
-    return os.path.normpath(os.path.join(folder, _read_name(other)))
+    return simplify(folder / _read_name(other))
 
 
 def _read_name(other: OtherFile) -> str:
     return other.text.strip().removeprefix("file://")
 
 
-def _locate(other: OtherFile, folder: str) -> list[str]:
+def _locate(other: OtherFile, folder: Path) -> list[Path]:
     """Return the paths of the files that a suite in a folder names.
 
     Raises:
@@ -197,19 +196,19 @@ def _locate(other: OtherFile, folder: str) -> list[str]:
     if other.holds is Holds.SCENARIOS:
         raise _NotReadError(Effect.ONLY_NEW, "scenarios are read only in a suite; write them there")
     if other.holds in (Holds.DEFAULTS, Holds.ASSERTIONS):
-        names = _list_candidates(text, folder, is_template=other.holds is Holds.ASSERTIONS)
-        return [next((name for name in names if os.path.lexists(name)), path)]
+        candidates = _list_candidates(text, folder, is_template=other.holds is Holds.ASSERTIONS)
+        return [next(filter(is_there, candidates), path)]
     if other.holds is Holds.CASES:
         _refuse_kinds(text, is_included=isinstance(other.path[-1], str) and other.path[-1] == "include")
-    if os.path.isdir(path):
-        found: list[str] = []
-        for name in sorted(os.listdir(path)):
-            cases = (os.path.join(path, name, case) for case in CASE_FILES)
-            found += filter(os.path.isfile, cases)
+    if is_folder(path):
+        found: list[Path] = []
+        for inner in sorted(path.iterdir(), key=str):
+            found += filter(is_file, (inner / name for name in CASE_FILES))
         if not found:
             raise _NotReadError(Effect.LOST, "has no folder with a `case.yaml`")
         return found
-    return [path] if os.path.lexists(path) or {*"*?{"}.isdisjoint(path) else _match(path, folder)
+    is_pattern = not {*"*?{"}.isdisjoint(str(path))
+    return _match(path, folder) if is_pattern and not is_there(path) else [path]
 
 
 def _refuse_kinds(text: str, *, is_included: bool) -> None:
@@ -218,7 +217,7 @@ def _refuse_kinds(text: str, *, is_included: bool) -> None:
     Raises:
         _NotReadError: if it does.
     """
-    suffix = os.path.splitext(text)[1].lower().partition(":")[0]
+    suffix = os.path.splitext(text)[1].lower().partition(":")[0]  # noqa: PTH122  (before 3.14, a Path takes no `a.`)
     if suffix in _PROGRAMS:
         raise _NotReadError(Effect.ONLY_NEW, "a program makes them")
     if suffix == ".csv":
@@ -229,40 +228,37 @@ def _refuse_kinds(text: str, *, is_included: bool) -> None:
         raise _NotReadError(Effect.LOST, "is not YAML, JSON, JSON Lines or CSV")
 
 
-def _list_candidates(text: str, folder: str, *, is_template: bool) -> Iterator[str]:
+def _list_candidates(text: str, folder: Path, *, is_template: bool) -> Iterator[Path]:
     """Yield where AgentV looks for a file: in the folder of the suite and in those above it, up to the repository's."""
     texts = [text]
     if is_template and not text.startswith(".") and {"/", "\\"}.isdisjoint(text):
         texts = [f".agentv/templates/{text}{suffix}" for suffix in _YAML]
-    root = find_root(os.path.realpath(folder))
+    root = find_root(follow_links(folder))
     place = folder
-    while _is_below(os.path.realpath(place), root):
-        yield from (os.path.normpath(os.path.join(place, candidate)) for candidate in texts)
-        place = os.path.join(place, os.pardir)
+    while follow_links(place).is_relative_to(root):
+        yield from (simplify(place / candidate) for candidate in texts)
+        place /= os.pardir
 
 
-def _match(pattern: str, folder: str) -> list[str]:
+def _match(pattern: Path, folder: Path) -> list[Path]:
     """Return the files that a pattern matches.
 
     Raises:
         _NotReadError: if it is not one that is read, or matches none.
     """
-    if "{" in pattern:
+    if "{" in str(pattern):
         raise _NotReadError(Effect.UNREAD, "only `*` and `?` are read in a pattern; list the files")
-    start = os.path.dirname(pattern[: min(pattern.find(mark) for mark in "*?" if mark in pattern)])
-    if not _is_inside(os.path.realpath(start), folder):
+    start = next(above for above in pattern.parents if {*"*?"}.isdisjoint(str(above)))
+    if not _is_inside(follow_links(start), folder):
         raise _OutsideError
-    matches = sorted(glob.glob(pattern.replace("[", "[[]"), recursive=True))
-    found = [name for name in matches if os.path.isfile(name)]
+    # `Path.glob` would also find hidden files.
+    matches = sorted(glob.glob(str(pattern).replace("[", "[[]"), recursive=True))  # noqa: PTH207
+    found = [path for path in map(Path, matches) if is_file(path)]
     if not found:
         raise _NotReadError(Effect.LOST, "matches no file")
     return found
 
 
-def _is_inside(real: str, folder: str) -> bool:
+def _is_inside(real: Path, folder: Path) -> bool:
     """Return whether a path without links is in the repository around a folder or around the current one."""
-    return any(_is_below(real, find_root(os.path.realpath(place))) for place in (folder, ""))
-
-
-def _is_below(real: str, root: str) -> bool:
-    return os.path.join(real, "").startswith(os.path.join(root, ""))
+    return any(real.is_relative_to(find_root(follow_links(place))) for place in (folder, Path()))

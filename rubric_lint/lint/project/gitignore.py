@@ -5,8 +5,7 @@ let it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with o
 stop a run.
 """
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH118  (a Path has no separator at its end)
 
 import codecs
 import os
@@ -14,9 +13,11 @@ import re
 import stat
 import warnings
 from collections.abc import Container, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.paths import is_file, is_there
 
 
 class _Pattern(NamedTuple):
@@ -28,7 +29,8 @@ class _Pattern(NamedTuple):
 class Patterns(NamedTuple):
     """The patterns of one .gitignore file or setting, for paths in `root`, which ends in a separator.
 
-    Folders with one of the names in `folders` are ignored, wherever they are, unless a pattern keeps them.
+    What they match is text: absolute paths, without a separator at the end. Folders with one of the names in `folders`
+    are ignored, wherever they are, unless a pattern keeps them.
     """
 
     root: str
@@ -36,10 +38,10 @@ class Patterns(NamedTuple):
     folders: frozenset[str] = frozenset()
 
     @classmethod
-    def parse(cls, root: str, lines: Iterable[str], folders: frozenset[str] = frozenset()) -> "Patterns":
+    def parse(cls, root: Path, lines: Iterable[str], folders: frozenset[str] = frozenset()) -> "Patterns":
         """Parse one pattern per line; like git, skip lines that are not patterns."""
         patterns = [pattern for pattern in map(_parse, lines) if pattern is not None]
-        return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)), folders)
+        return cls(os.path.join(root, ""), tuple(reversed(patterns)), folders)
 
     def match(self, path: str, *, is_folder: bool) -> bool | None:
         """Return whether the absolute `path` is ignored (True), kept (False) or not matched (None).
@@ -51,7 +53,7 @@ class Patterns(NamedTuple):
             for pattern in self.latest_first:
                 if (is_folder or not pattern.folders_only) and pattern.regex.fullmatch(name):
                     return pattern.ignores
-        return True if is_folder and os.path.basename(path) in self.folders else None
+        return True if is_folder and path.rpartition(os.sep)[2] in self.folders else None
 
     def covers(self, file: str) -> bool:
         """Return whether the absolute `file`, or a folder between it and the root, is ignored."""
@@ -67,47 +69,46 @@ def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bo
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
-def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
+def read_ignores(folder: Path, names: Container[str], above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
     """Return the patterns for a folder with these `names` in it, nearest first; `above` are those for its parent.
 
     Raises:
         OSError: if a file of patterns cannot be read.
     """
     if ".git" in names:  # a repository of its own: patterns of the one around it do not apply
-        git = folder + ".git"
-        if os.path.isfile(git):  # with the path of the repository
-            git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
-        common = os.path.join(git, "commondir")  # where a linked worktree shares the files of the main one
-        if os.path.isfile(common):
-            git = os.path.join(git, _read_line(common))
-        above = _read(folder, os.path.join(git, "info", "exclude"))
+        git = folder / ".git"
+        if is_file(git):  # with the path of the repository
+            git = folder / _read_line(git).removeprefix("gitdir:").strip()
+        common = git / "commondir"  # where a linked worktree shares the files of the main one
+        if is_file(common):
+            git /= _read_line(common)
+        above = _read(folder, git / "info" / "exclude")
     if ".gitignore" in names:
-        above = _read(folder, folder + ".gitignore") + above
+        above = _read(folder, folder / ".gitignore") + above
     return above
 
 
-def read_ignores_above(folder: str) -> tuple[Patterns, ...]:
+def read_ignores_above(folder: Path) -> tuple[Patterns, ...]:
     """Return the patterns of the folders above an absolute one, up to its repository; none if they ignore all of it.
 
     Raises:
         OSError: if a file of patterns cannot be read.
     """
     chain = [folder]  # up to the repository's folder
-    while not os.path.lexists(chain[-1] + ".git"):
-        above = os.path.join(os.path.dirname(chain[-1].rstrip(os.sep)), "")
-        if above == chain[-1]:
+    while not is_there(chain[-1] / ".git"):
+        if chain[-1].parent == chain[-1]:
             return ()
-        chain.append(above)
+        chain.append(chain[-1].parent)
     ignores: tuple[Patterns, ...] = ()
     for place in reversed(chain[1:]):
         ignores = read_ignores(place, (".git", ".gitignore") if place == chain[-1] else (".gitignore",), ignores)
-    return () if any(is_ignored(place.rstrip(os.sep), ignores, is_folder=True) for place in chain[:-1]) else ignores
+    return () if any(is_ignored(str(place), ignores, is_folder=True) for place in chain[:-1]) else ignores
 
 
-def _read(root: str, file: str) -> tuple[Patterns, ...]:
+def _read(root: Path, file: Path) -> tuple[Patterns, ...]:
     """Return the patterns of a file; none if it is missing or, like git, if it is a link."""
     try:
-        if not stat.S_ISREG(os.lstat(file).st_mode):
+        if not stat.S_ISREG(file.lstat().st_mode):
             return ()
         text = os.fsdecode(read_file(file, SMALL_LIMIT).removeprefix(codecs.BOM_UTF8))
     except (FileNotFoundError, NotADirectoryError):
@@ -115,7 +116,7 @@ def _read(root: str, file: str) -> tuple[Patterns, ...]:
     return (Patterns.parse(root, (line.removesuffix("\r") for line in text.split("\n"))),)
 
 
-def _read_line(file: str) -> str:
+def _read_line(file: Path) -> str:
     return os.fsdecode(read_file(file, SMALL_LIMIT)).partition("\n")[0].removesuffix("\r")
 
 

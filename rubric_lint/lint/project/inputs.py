@@ -1,13 +1,11 @@
 """Find the files that arguments name: files, folders and patterns."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH112, PTH119, PTH207
-
 import glob
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rubric_lint.lint.project.paths import is_folder, is_there, relate
 from rubric_lint.model.messages import join_words, list_names, pluralize
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -40,16 +38,17 @@ def find_inputs(names: Iterable[str]) -> InputFiles:
     """
     found = InputFiles([], [], [], [])
     for name in names:
-        is_folder = os.path.isdir(name)
-        if not is_folder and (os.path.lexists(name) or not glob.has_magic(name)):
+        is_searched = is_folder(name)
+        if not is_searched and (is_there(name) or not glob.has_magic(name)):
             found.files.append(name)
             continue
-        matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
+        # A pattern of `Path.glob` has another meaning, and finds hidden files.
+        matches = [name] if is_searched else sorted(glob.glob(name, recursive=True))  # noqa: PTH207
         reached: list[str] = []
         for match in matches:
-            reached += _search(match, found) if os.path.isdir(match) else [match]
+            reached += _search(match, found) if is_folder(match) else [match]
         if not reached:
-            reason = "no files with outputs in this folder" if is_folder else "no file matches"
+            reason = "no files with outputs in this folder" if is_searched else "no file matches"
             found.missing.append(f"{name}: {reason}")
         found.files[:] = dict.fromkeys([*found.files, *reached])
     return found
@@ -59,14 +58,14 @@ def _search(folder: str, found: InputFiles) -> list[str]:
     """Return the files in a folder; add the others, and a note on them, to `found`."""
     files: list[str] = []
     others: list[str] = []
-    for path, is_file in _walk(folder):
-        base = os.path.basename(path).lower()
+    for entry in _walk(folder):
+        base = entry.name.lower()
         for suffix in PACKED:
             base = base.removesuffix(suffix)
-        is_read = is_file and base.endswith(SUFFIXES) and not base.startswith((".", "_"))
-        (files if is_read else others).append(path)
+        is_read = entry.is_file() and base.endswith(SUFFIXES) and not base.startswith((".", "_"))
+        (files if is_read else others).append(entry.path)
     if others:
-        listed = list_names([os.path.relpath(path, folder) for path in others], 3)
+        listed = list_names([str(relate(path, folder)) for path in others], 3)
         verb = pluralize(len(others), "was", "were")
         suffixes = join_words(SUFFIXES)
         found.others.extend(others)
@@ -78,12 +77,12 @@ def _search(folder: str, found: InputFiles) -> list[str]:
     return files
 
 
-def _walk(folder: str) -> Iterator[tuple[str, bool]]:
-    """Yield what is in a folder at any depth, in order: its path, and whether it is a file; links are not followed."""
+def _walk(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Yield what is in a folder at any depth, in order, but no folders; links to folders are not followed."""
     with os.scandir(folder) as entries:
         listed = sorted(entries, key=lambda entry: entry.name)
     for entry in listed:
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path)
         else:
-            yield entry.path, entry.is_file()
+            yield entry

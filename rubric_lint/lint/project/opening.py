@@ -1,15 +1,16 @@
 """Open every file that a user or a repository provides: only the right kind of file, and never without a size limit."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH114, PTH115, PTH116
+# A name is opened as it was typed: `a.yaml/` is no file, and a Path would drop the `/`.
+# ruff: noqa: PTH115, PTH116
 
 import errno
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import BinaryIO
 
 STDIN = "-"
@@ -37,12 +38,12 @@ _LEAST = 1 << 13  # bytes to read at once from a file that claims to be empty, a
 class RefusedFileError(OSError):
     """A file that is refused for its kind or its size; `strerror` says why, `size` is its size if too large, else 0."""
 
-    def __init__(self, path: str, reason: str, *, size: int = 0) -> None:
-        super().__init__(errno.EFBIG if size else errno.EINVAL, reason, path)
+    def __init__(self, path: str | Path, reason: str, *, size: int = 0) -> None:
+        super().__init__(errno.EFBIG if size else errno.EINVAL, reason, str(path))
         self.size = size
 
 
-def read_file(path: str, limit: int) -> bytes:
+def read_file(path: str | Path, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
     Raises:
@@ -64,7 +65,7 @@ def read_file(path: str, limit: int) -> bytes:
     return data
 
 
-def read_head(path: str, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
+def read_head(path: str | Path, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
     """Return the first `limit` bytes of a regular file in chunks.
 
     Raises:
@@ -79,7 +80,7 @@ def read_head(path: str, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
 
 
 @contextmanager
-def open_stream(path: str) -> Iterator[BinaryIO]:
+def open_stream(path: str | Path) -> Iterator[BinaryIO]:
     """Open a regular file or a pipe, for a reader that limits what it keeps.
 
     Raises:
@@ -120,7 +121,7 @@ def name_input(name: str) -> str:
     return "stdin" if name == STDIN else name
 
 
-def stat_path(path: str) -> os.stat_result:
+def stat_path(path: str | Path) -> os.stat_result:
     """Return the status of a file.
 
     Raises:
@@ -137,13 +138,13 @@ def _is_streamed(mode: int) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
 
 
-def _require(path: str, mode: int, accepts: Callable[[int], bool], otherwise: str) -> None:
+def _require(path: str | Path, mode: int, accepts: Callable[[int], bool], otherwise: str) -> None:
     if not accepts(mode):
         kind = _KINDS.get(stat.S_IFMT(mode))
         raise RefusedFileError(path, f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}")
 
 
-def _too_large(path: str, size: int, limit: int) -> RefusedFileError:
+def _too_large(path: str | Path, size: int, limit: int) -> RefusedFileError:
     reason = f"it has {size / 1e6:.1f} MB, and the limit is {limit / 1e6:.0f} MB"
     return RefusedFileError(path, reason, size=size)
 
@@ -160,7 +161,7 @@ def _read_on(descriptor: int, chunk: int, limit: int) -> Iterator[bytes]:
 def explain_os_error(name: str, fault: OSError | ValueError) -> str:
     """Say why the file `name` cannot be read."""
     if isinstance(fault, FileNotFoundError):
-        if os.path.islink(name):
+        with suppress(OSError):
             return f"is a link to {os.readlink(name)}, which does not exist"
         if "://" in name:
             return "is a URL, and only files are read; download it first"

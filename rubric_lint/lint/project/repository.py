@@ -2,7 +2,10 @@
 
 import os
 from functools import cache
+from pathlib import Path
 from unicodedata import normalize
+
+from rubric_lint.lint.project.paths import exists, follow_links, make_absolute
 
 _SET_BY_CI = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 """The variables in which CI systems give the folder of the repository."""
@@ -13,34 +16,26 @@ def repository_path(name: str) -> str:
 
     The result is the same on every machine: with `/` between folders, and in one Unicode form (macOS uses another).
     """
-    path = os.path.abspath(name)  # noqa: PTH100 (a Path would not take `..` away)
-    root = find_root()
-    inside = _strip(path, root) or _strip(os.path.realpath(path), os.path.realpath(root))
-    return normalize("NFC", (inside or path).replace(os.sep, "/"))
+    path, root = make_absolute(name), find_root()
+    if root not in path.parents and follow_links(root) in follow_links(path).parents:
+        path, root = follow_links(path), follow_links(root)
+    if root in path.parents:
+        path = path.relative_to(root)
+    return normalize("NFC", path.as_posix())
 
 
-def find_root(folder: str | None = None) -> str:
+def find_root(folder: Path | None = None) -> Path:
     """Return the root of the repository around a folder (by default the current one), or else the folder itself."""
-    return _find_root(folder or os.getcwd())  # noqa: PTH109 (as above: text in, text out)
-
-
-def _strip(path: str, root: str) -> str:
-    root = root.rstrip(os.sep) + os.sep
-    return path[len(root) :] if path.startswith(root) else ""
+    return _find_root(folder or Path.cwd())
 
 
 @cache
-def _find_root(folder: str) -> str:
-    above = folder
-    while True:
-        if os.path.exists(os.path.join(above, ".git")):  # noqa: PTH110, PTH118 (a file in worktrees and submodules)
+def _find_root(folder: Path) -> Path:
+    for above in (folder, *folder.parents):
+        if exists(above / ".git"):  # a file in worktrees and submodules
             return above
-        parent = os.path.dirname(above)  # noqa: PTH120
-        if parent == above:
-            break
-        above = parent
     for name in _SET_BY_CI:
         root = os.environ.get(name)
-        if root and _strip(folder + os.sep, root):
-            return root
+        if root and folder.is_relative_to(root):
+            return Path(root)
     return folder

@@ -17,7 +17,7 @@ def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
         SettingsError: if the nearest settings file is invalid.
     """
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    found, overrides = finder.for_folder(str(folder)), finder.overrides
+    found, overrides = finder.for_folder(folder), finder.overrides
     file = found.origin and shorten_path(found.origin)
     settings = {}
     for name, schema in load("config/v1.json")["properties"].items():

@@ -32,7 +32,7 @@ class SettingFault(NamedTuple):
     text: str
 
 
-def load_table(path: str) -> Mapping[str, Any] | None:
+def load_table(path: Path) -> Mapping[str, Any] | None:
     """Return the settings in a file; None for a pyproject.toml without our table. Numbers with a point are Decimals.
 
     Raises:
@@ -40,7 +40,7 @@ def load_table(path: str) -> Mapping[str, Any] | None:
     """
     table: Any = _parse(path)
     label = ""
-    if Path(path).name == "pyproject.toml":
+    if path.name == "pyproject.toml":
         label = "[tool.rubric-lint]"
         tools = table.get("tool")
         if not isinstance(tools, dict) or "rubric-lint" not in tools:
@@ -66,9 +66,9 @@ def _hint(near: list[str]) -> str:
     return f"did you mean {_join(near, 'or')}?" if near else ""
 
 
-def _parse(path: str) -> dict[str, Any]:
+def _parse(path: Path) -> dict[str, Any]:
     try:
-        source = Source.from_bytes(path, read_file(path, SMALL_LIMIT))
+        source = Source.from_bytes(str(path), read_file(path, SMALL_LIMIT))
     except OSError as fault:
         raise InvalidTableError(f"cannot be read: {fault.strerror or fault}") from None
     except UndecodableError as fault:

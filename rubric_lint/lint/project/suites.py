@@ -1,6 +1,5 @@
 """Find files as `files.find` does, and with each suite of AgentV the files that it names."""
 
-import os
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.formats.dialects import SUITE_FILES, may_name_files
@@ -11,9 +10,7 @@ from rubric_lint.lint.project.settings import SettingsFinder
 _YAML = (".yaml", ".yml")
 
 
-def find(
-    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, skipped: Skipped | None = None
-) -> Iterator[File | Unreadable]:
+def find(names: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None) -> Iterator[File | Unreadable]:
     """Find files as `files.find` does, and behind each suite of AgentV those that it names, each once.
 
     Suites are the YAML files that the user names, and in a folder or a hook those that are named for suites. The
@@ -22,8 +19,8 @@ def find(
     search = FileSearch(finder, Skipped() if skipped is None else skipped)
     found: dict[object, File | Unreadable] = {}
     suites: list[object] = []
-    for path in paths:
-        named = tidy(os.fsdecode(path))
+    for name in names:
+        named = tidy(name)
         for item, identity in search.reach(named):
             if identity in found:
                 continue

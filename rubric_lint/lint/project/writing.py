@@ -61,16 +61,17 @@ def open_whole(name: str, mode: str = "w") -> Iterator[Any]:
     how: dict[str, Any] = {} if mode == "wb" else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     with ExitStack() as cleaning:
         try:
-            before = _writable_mode(Path(name))
+            path = Path(name)
+            before = _writable_mode(path)
             is_replaced = before is None or stat.S_ISREG(before)
-            path = Path(name).resolve() if is_replaced else Path(name)
             if is_replaced:
+                path = path.resolve()
                 with holding(*STOPS):
                     descriptor, temporary = cleaning.enter_context(create_temporary(path, 0o666))
             else:
                 descriptor, temporary = os.open(path, os.O_WRONLY), path
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
-            raise WriteError(_explain(name, fault)) from None
+            raise WriteError(_explain(Path(name), fault)) from None
         with naming(name):
             with os.fdopen(descriptor, mode, **how) as stream:
                 yield stream
@@ -97,8 +98,8 @@ class PartFile:
         self.name = name
         self.part: str | None = None
         try:
-            mode = _writable_mode(Path(name))
             path = Path(name)
+            mode = _writable_mode(path)
             if mode is None or stat.S_ISREG(mode):
                 self._path = path.resolve()
                 path = self._path.with_name(f"{self._path.name}.part")
@@ -106,7 +107,7 @@ class PartFile:
             flags = os.O_WRONLY | (os.O_CREAT | os.O_TRUNC if self.part else 0) | getattr(os, "O_BINARY", 0)
             self.stream: BinaryIO = os.fdopen(os.open(path, flags, 0o666), "wb")
         except (OSError, ValueError, RuntimeError) as fault:  # as in open_whole
-            raise WriteError(_explain(name, fault)) from None
+            raise WriteError(_explain(Path(name), fault)) from None
 
     def finish(self) -> None:
         """Give the complete file its name.
@@ -152,12 +153,12 @@ def naming(name: str) -> Iterator[None]:
         raise
 
 
-def _explain(name: str, fault: Exception) -> str:
+def _explain(path: Path, fault: Exception) -> str:
     """Return why a file cannot be opened for writing, and what to do."""
     if isinstance(fault, FileNotFoundError):
-        return f"the folder {Path(name).parent} does not exist; create it first"
+        return f"the folder {path.parent} does not exist; create it first"
     if isinstance(fault, NotADirectoryError):
-        return f"{Path(name).parent} is not a folder"
+        return f"{path.parent} is not a folder"
     if isinstance(fault, IsADirectoryError):
         return "is a folder; name a file in it"
     if isinstance(fault, PermissionError):
@@ -165,21 +166,21 @@ def _explain(name: str, fault: Exception) -> str:
     return f"cannot be written: {getattr(fault, 'strerror', None) or fault}"
 
 
-def write_file(name: str, data: bytes) -> None:
-    """Write `data` to the file `name`, new or not; a symbolic link stays one.
+def write_file(file: Path, data: bytes) -> None:
+    """Write `data` to a file, new or not; a symbolic link stays one.
 
     Raises:
         WriteError: if it cannot be written; it is unchanged then.
     """
     try:
-        path = Path(name).resolve()
+        path = file.resolve()
         if path.is_file():
-            replace_file(name, read_file(str(path), LIMIT), data)
+            replace_file(file, read_file(path, LIMIT), data)
             return
         if path.exists() and not path.is_dir():
             raise WriteError("is not a regular file; only regular files can be written")
         if path.is_dir() or not path.parent.is_dir():
-            raise WriteError(_explain(name, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
+            raise WriteError(_explain(file, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
         with _write_temporary(path, data, None) as temporary:
             temporary.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file
@@ -187,8 +188,8 @@ def write_file(name: str, data: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def replace_file(name: str, old: bytes, new: bytes) -> int:
-    """Replace the content `old` of the file `name` by `new`, with a second file that takes its place.
+def replace_file(file: Path, old: bytes, new: bytes) -> int:
+    """Replace the content `old` of a file by `new`, with a second file that takes its place.
 
     Return how many further names (hard links) keep the old content.
 
@@ -198,7 +199,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
         WriteError: if the file cannot be written, or no longer contains `old`; it is unchanged then.
     """
     try:
-        path, before = _check(name)
+        path, before = _check(file)
         with _write_temporary(path, new, before) as temporary:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
@@ -210,21 +211,21 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
     return before.st_nlink - 1
 
 
-def check_writable(name: str) -> None:
+def check_writable(file: Path) -> None:
     """Check that a file can be replaced, before others that belong to it are.
 
     Raises:
         WriteError: if it is read-only or not a regular file.
     """
     try:
-        _check(name)
+        _check(file)
     except (OSError, RuntimeError) as fault:
         raise _refuse(fault) from fault
 
 
-def _check(name: str) -> tuple[Path, os.stat_result]:
+def _check(file: Path) -> tuple[Path, os.stat_result]:
     """Return the path of a file that can be replaced, and its status."""
-    path = Path(name).resolve(strict=True)
+    path = file.resolve(strict=True)
     before = path.stat()
     if not stat.S_ISREG(before.st_mode):
         raise WriteError("is not a regular file; only regular files can be written")
@@ -236,7 +237,7 @@ def _check(name: str) -> tuple[Path, os.stat_result]:
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return read_file(str(path), len(data)) == data
+        return read_file(path, len(data)) == data
     except RefusedFileError:  # it has grown, or is not a regular file any more
         return False
 
@@ -257,13 +258,12 @@ _LONGEST_WRITE = 3600
 
 
 @contextmanager
-def create_temporary(target: str | Path, mode: int) -> Iterator[tuple[int, Path]]:
-    """Create an empty file in the folder of `target`, and delete it in the end unless it was renamed.
+def create_temporary(path: Path, mode: int) -> Iterator[tuple[int, Path]]:
+    """Create an empty file in the folder of `path`, and delete it in the end unless it was renamed.
 
     Yield its descriptor, which the caller closes, and its path. It is locked as long as this process lives, so the next
     one that writes into the folder knows and removes what killed ones left there.
     """
-    path = Path(target)
     _remove_left_behind(path.parent)
     while True:
         temporary = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")

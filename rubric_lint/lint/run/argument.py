@@ -1,11 +1,11 @@
 """Load one file argument: from disk, from stdin or from a Git revision."""
 
-import os
 import re
 from typing import NamedTuple
 
 from rubric_lint.lint.project.files import File, Unreadable, read, read_stdin
 from rubric_lint.lint.project.opening import LIMIT, STDIN
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.git import GitError, format_git_error, run_git
 from rubric_lint.model.messages import UserError
@@ -33,10 +33,10 @@ def load_argument(text: str, stdin_name: str | None = None) -> FileArgument:
     if text == STDIN:
         text = path = stdin_name or "<stdin>"
         data = read_stdin(text)
-    elif ":" in text and not os.path.lexists(text):
+    elif ":" in text and not is_there(text):
         path, data = _find_path(text), _git("cat-file", "blob", text)
         root = "" if path.startswith(("./", "../")) else _git("rev-parse", "--show-cdup").decode().strip()
-        path = os.path.join(root, path)  # noqa: PTH118 (paths are str, see lint/project/settings.py)
+        path = root + path
     else:
         data, path = read(File(text, FileSettings(claimed=True))), text
     if isinstance(data, Unreadable):

@@ -1,16 +1,14 @@
 """Leave out the findings that a baseline has, and record the findings of a run for a new one."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
-
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from rubric_lint.lint.project.files import RealFolders
+from rubric_lint.lint.project.paths import exists, follow_links, is_file, is_folder, make_absolute, relate
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.model.finding import Result
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 class _Baseline:
     """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
-    folder: str
+    folder: Path
     known: "dict[str, set[KnownFinding]]"
     found: "set[KnownFinding]"
     settled: "set[KnownFinding]"
@@ -41,7 +39,7 @@ class Baselines:
 
     def __init__(self, finder: SettingsFinder, path: str | None, *, renews: bool) -> None:
         self._finder = finder
-        self._path = None if path is None else os.path.abspath(path)
+        self._path = None if path is None else str(make_absolute(path))
         self._renews = renews
         self._baselines: dict[str, _Baseline] = {}
         self._folders = RealFolders()
@@ -63,8 +61,7 @@ class Baselines:
         if path is None:
             return result
         baseline = self._open(path)
-        path = os.path.relpath(self._folders.locate(name), baseline.folder)
-        file = normalize("NFC", path.replace(os.sep, "/"))
+        file = normalize("NFC", relate(self._folders.locate(name), baseline.folder).as_posix())
         baseline.files.add(file)
         from rubric_lint.lint.run.baseline_file import find_settled, identify  # noqa: PLC0415  (most runs have none)
 
@@ -79,11 +76,11 @@ class Baselines:
 
     def _find(self, name: str) -> str | None:
         """Return the baseline that settings name; raise SettingsError to write one outside of their repository."""
-        settings = self._finder.for_folder(os.path.dirname(name))
+        settings = self._finder.find_nearest(name)
         path = settings.baseline
         if path is not None and settings.origin and self._renews and path not in self._baselines:
-            root = find_root(os.path.realpath(os.path.dirname(settings.origin)))
-            if not os.path.realpath(path).startswith(os.path.join(root, "")):
+            root = find_root(follow_links(settings.origin.parent))
+            if not follow_links(path).is_relative_to(root):
                 reason = (
                     f"the baseline {shorten_path(path)} is outside the repository; name it with --baseline to write it"
                 )
@@ -92,17 +89,17 @@ class Baselines:
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
-            is_new = self._renews and not os.path.exists(path)
-            if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
+            is_new = self._renews and not exists(path)
+            if self._renews and not is_new and not (is_file(path) or is_folder(path)):
                 raise SettingsError(
                     shorten_path(path), "the baseline is not a file that can be replaced; name another one"
                 )
             from rubric_lint.lint.run.baseline_file import read_known  # noqa: PLC0415  (most runs have none)
 
             known: dict[str, set[KnownFinding]] = {}
-            for finding in () if is_new else read_known(path, shorten_path(path)):
+            for finding in () if is_new else read_known(Path(path), shorten_path(path)):
                 known.setdefault(finding.file, set()).add(finding)
-            self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
+            self._baselines[path] = _Baseline(follow_links(Path(path).parent), known, set(), set(), set())
         return self._baselines[path]
 
     def gone(self) -> Iterator[tuple[str, str, str, int, bool]]:
@@ -132,9 +129,9 @@ class Baselines:
             after = kept | baseline.found
             from rubric_lint.lint.run.baseline_file import write_known  # noqa: PLC0415  (few runs write one)
 
-            write_known(path, shorten_path(path), after)
+            write_known(Path(path), shorten_path(path), after)
             yield shorten_path(path), len(after), len(after - before), len(before - after)
 
     @staticmethod
     def _exists(baseline: _Baseline, file: str) -> bool:
-        return os.path.exists(os.path.join(baseline.folder, file))
+        return exists(baseline.folder / file)

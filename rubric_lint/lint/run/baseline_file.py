@@ -31,7 +31,7 @@ _AGAIN = "if it was a baseline, delete it and write it again with --write-baseli
 """The hint for a file that is not a baseline; it may be another file, named by mistake."""
 
 
-def read_known(path: str, shown: str) -> set[KnownFinding]:
+def read_known(path: Path, shown: str) -> set[KnownFinding]:
     """Return the findings in a baseline.
 
     Raises:
@@ -75,7 +75,7 @@ def _find_fault(data: Any) -> str:
     return f"the baseline does not match its schema{where}: {fault.message[:100]}"
 
 
-def write_known(path: str, shown: str, known: Iterable[KnownFinding]) -> None:
+def write_known(path: Path, shown: str, known: Iterable[KnownFinding]) -> None:
     """Write a baseline atomically, with a line for each finding, so that changes of several branches merge.
 
     Raises:

@@ -4,9 +4,6 @@ There is one cache file for each working folder, in a folder for this build of t
 empty, and write errors are ignored. The cache folder may contain files of other tools, which are never deleted.
 """
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH100, PTH103, PTH106, PTH109, PTH111, PTH112, PTH117, PTH118, PTH120, PTH123, PTH208
-
 import json
 import os
 import re
@@ -14,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 try:  # as `random` does: hashlib loads OpenSSL, which takes longer than all hashing here
@@ -22,6 +20,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.lint.project.opening import LIMIT, read_file
+from rubric_lint.lint.project.paths import is_folder, make_absolute
 from rubric_lint.model.finding import Finding, NearMissStep, Related, Result, Severity, Unread
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, UndecodableError
@@ -42,41 +41,43 @@ _LIBRARIES = ("ruamel", "jsonschema")
 """The prefixes of the libraries that affect results."""
 
 
-def cache_folder() -> str:
-    """Return the cache folder: RUBRIC_LINT_CACHE_DIR, or one in the user's cache folder; "" if there is none."""
+def cache_folder() -> Path | None:
+    """Return the cache folder: RUBRIC_LINT_CACHE_DIR, or one in the user's cache folder; None if there is none."""
     named = os.environ.get(FOLDER)
     if named:
-        return os.path.abspath(named)
+        return make_absolute(named)
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
+        base = os.environ.get("LOCALAPPDATA") or r"~\AppData\Local"
     elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
+        base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
         # The XDG Base Directory Specification says to ignore relative paths.
-        base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
-    # An unknown user, as in a container, has no home: `~` stays unchanged.
-    return os.path.join(base, "rubric-lint") if os.path.isabs(base) else ""
+        if not Path(base).is_absolute():
+            base = "~/.cache"
+    # An unknown user, as in a container, has no home: `~` stays unchanged, where `Path.expanduser` raises.
+    folder = Path(os.path.expanduser(base), "rubric-lint")  # noqa: PTH111
+    return folder if folder.is_absolute() else None
 
 
 def identify_tool() -> str:
     """Return an identity that changes with every build, every edit of the tool's files, and its libraries."""
     digest = _digest(sys.version.encode())
-    package = os.path.abspath(f"{__file__}/../../..")
-    schemas = os.path.join(os.path.dirname(package), "schemas")  # in a checkout; otherwise in the package
+    package = Path(__file__).parents[2]
+    schemas = package.with_name("schemas")  # in a checkout; otherwise in the package
     for folder in (package, schemas):
         for name, size, changed in sorted(_walk(folder)):
             digest.update(f"{name}\0{size}\0{changed}\0".encode("utf-8", "surrogateescape"))
-    for folder in filter(os.path.isdir, sys.path):
-        with suppress(OSError):  # Python skips unreadable folders too
-            found = sorted(name for name in os.listdir(folder) if name.startswith(_LIBRARIES))
+    for place in sys.path:
+        with suppress(OSError):  # Python skips what is no folder or unreadable too
+            found = sorted(name for name in os.listdir(place) if name.startswith(_LIBRARIES))  # noqa: PTH208
             digest.update("\0".join(found).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
-def _walk(folder: str) -> Iterator[tuple[str, int, int]]:
+def _walk(folder: Path) -> Iterator[tuple[str, int, int]]:
     """Yield every file of the tool below `folder`, with its size in bytes and modification time in nanoseconds."""
-    pending = [folder]
+    pending = [str(folder)]
     while pending:
         with suppress(OSError), os.scandir(pending.pop()) as entries:
             for entry in entries:
@@ -92,11 +93,11 @@ def _digest(data: bytes = b"") -> blake2b:
 
 
 class Cache:
-    """The cached results for the files of one working folder, stored in the file at `path`."""
+    """The cached results for the files of one working folder, stored in the file at `path`; None: they are not."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._known: dict[str, Any] = _load(path)
+        self._known: dict[str, Any] = _load(path) if path else {}
         self._fresh: dict[str, Any] = {}
         self._settings: dict[int, tuple[FileSettings, blake2b]] = {}
 
@@ -104,10 +105,10 @@ class Cache:
     def here(cls) -> "Cache":
         """Open the cache for this working folder and this build of the tool; empty if there is no cache folder."""
         folder = cache_folder()
-        if not folder:
-            return cls("")
-        place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(os.path.join(folder, _BUILD + identify_tool(), place))
+        if folder is None:
+            return cls(None)
+        place = _digest(bytes(Path.cwd())).hexdigest()
+        return cls(folder / (_BUILD + identify_tool()) / place)
 
     def __enter__(self) -> Self:
         return self
@@ -165,10 +166,10 @@ class Cache:
         results = {**self._known, **self._fresh}
         latest = dict(list(results.items())[-_KEPT:])
         body = json.dumps(latest, separators=(",", ":")).encode()
-        folder = os.path.dirname(self._path)
+        folder = self._path.parent
         with suppress(OSError):
-            if not os.path.isdir(folder):
-                os.makedirs(folder)
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
                 _begin(folder)
             with create_temporary(self._path, 0o600) as (descriptor, temporary):
                 with os.fdopen(descriptor, "wb") as file:
@@ -185,9 +186,11 @@ def clear() -> int:
     import shutil  # noqa: PLC0415  (few runs delete anything)
 
     folder = cache_folder()
-    paths = [build.path for build in _builds(folder)]
-    judged = os.path.join(folder, JUDGED)
-    if folder and os.path.isdir(judged):
+    if folder is None:
+        return 0
+    paths = _list_builds(folder)
+    judged = folder / JUDGED
+    if is_folder(judged):
         paths.append(judged)
     count = 0
     for path in paths:
@@ -195,7 +198,7 @@ def clear() -> int:
             count += len(names) - names.count(_TAG)
         shutil.rmtree(path)
     with suppress(OSError):  # if it contains other files, or does not exist
-        os.rmdir(folder)
+        folder.rmdir()
     return count
 
 
@@ -208,27 +211,26 @@ JUDGED = "rubric-lint-judge"
 _TAG = "CACHEDIR.TAG"
 
 
-def _builds(folder: str) -> "list[os.DirEntry[str]]":
+def _list_builds(folder: Path) -> list[Path]:
     ours = re.compile(_BUILD + "[0-9a-f]{32}")
     try:
-        with os.scandir(folder) as entries:
-            return [entry for entry in entries if ours.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]
+        named = [path for path in folder.iterdir() if ours.fullmatch(path.name)]
+        return [path for path in named if path.is_dir() and not path.is_symlink()]
     except OSError:
         return []
 
 
-def _begin(ours: str) -> None:
+def _begin(ours: Path) -> None:
     """Mark the folder as a cache for backup tools (bford.info/cachedir), and delete results of unused builds."""
-    with open(os.path.join(ours, _TAG), "w", encoding="ascii") as file:
-        file.write("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n")
+    (ours / _TAG).write_text("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n", "ascii")
     import shutil  # noqa: PLC0415  (as above)
 
-    for build in _builds(os.path.dirname(ours)):
-        if build.path != ours and build.stat().st_mtime < time.time() - _OUTDATED:
-            shutil.rmtree(build.path, ignore_errors=True)
+    for build in _list_builds(ours.parent):
+        if build != ours and build.stat().st_mtime < time.time() - _OUTDATED:
+            shutil.rmtree(build, ignore_errors=True)
 
 
-def _load(path: str) -> dict[str, Any]:
+def _load(path: Path) -> dict[str, Any]:
     try:
         check, _, body = read_file(path, LIMIT).partition(b"\n")
     except OSError:

@@ -1,13 +1,11 @@
 """Write messages and crash reports to stderr."""
 
-# Programs start faster without pathlib.
-# ruff: noqa: PTH119
-
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TextIO, TypeVar
 
 import click
@@ -22,7 +20,7 @@ DEBUG = "RUBRIC_LINT_DEBUG"
 def complain(message: str) -> None:
     """Write a message to stderr, prefixed with the name of the running command."""
     context = click.get_current_context(silent=True)
-    name = (context.find_root().info_name if context else None) or os.path.basename(sys.argv[0])
+    name = (context.find_root().info_name if context else None) or Path(sys.argv[0]).name
     text = f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}"
     click.echo(_wrap(text) if sys.stderr is not None and sys.stderr.isatty() else text, err=True)
 
@@ -58,8 +56,6 @@ def report_crash(fault: Exception, file: str = "") -> None:
 
 def _find_line(fault: Exception) -> str:
     """Return the innermost line of this package in the traceback; a rule's module has the rule's name."""
-    from pathlib import Path  # noqa: PLC0415  (only a crash needs it)
-
     package = Path(__file__).parents[2]
     found = ""
     frames = (fault.__cause__ or fault).__traceback__

@@ -1,8 +1,5 @@
 """Run git in an untrusted repository: git starts no program that the repository's settings name."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH113, PTH118
-
 import os
 import re
 import subprocess
@@ -11,8 +8,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 
 from rubric_lint.lint.project.files import RealFolders
+from rubric_lint.lint.project.paths import follow_links, is_file
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.source.document import Document
@@ -80,14 +79,14 @@ def _require_git(trouble: str, *arguments: str, given: bytes = b"", settings: tu
 def _find_git() -> str:
     """Return the git program in PATH; never one in the current folder, where Windows would look first."""
     name = "git.exe" if sys.platform == "win32" else "git"
-    for folder in filter(os.path.isabs, os.get_exec_path()):
-        path = os.path.join(folder, name)
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
+    for folder in map(Path, os.get_exec_path()):
+        path = folder / name
+        if path.is_absolute() and is_file(path) and os.access(path, os.X_OK):
+            return str(path)
     raise GitError("it needs the program git, which is not in any folder of PATH")
 
 
-def silence_filters(folder: str) -> tuple[str, ...]:
+def silence_filters(folder: Path) -> tuple[str, ...]:
     """Return settings under which git starts no filters that the repository around `folder` defines.
 
     Filters that the user or the system defines, such as Git LFS, keep working.
@@ -96,7 +95,7 @@ def silence_filters(folder: str) -> tuple[str, ...]:
         GitError: if git cannot list its settings, or a filter's name cannot be written on a command line.
     """
     trouble = "git cannot list its settings by their scope (it can from version 2.26 on)"
-    listed = _require_git(trouble, "-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
+    listed = _require_git(trouble, "-C", str(folder), "config", "--list", "--name-only", "--show-scope", "-z")
     parts = [os.fsdecode(part) for part in listed.split(b"\0")]
     scoped = zip(parts[::2], parts[1::2], strict=False)
     keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
@@ -142,15 +141,15 @@ class WorkTreeChanges:
     submodules are not among them.
     """
 
-    root: str
+    root: Path
     files: dict[str, ChangedLines | None] = field(default_factory=dict)
     tracked: set[str] = field(default_factory=set)
 
-    def of(self, path: str) -> ChangedLines | None:
+    def of(self, path: Path) -> ChangedLines | None:
         """Return the changed lines of the file at an absolute `path` without links; None if all of it is new to Git."""
-        if not path.startswith(os.path.join(self.root, "")):
+        if self.root not in path.parents:
             return None
-        name = os.path.relpath(path, self.root).replace(os.sep, "/")
+        name = path.relative_to(self.root).as_posix()
         if name in self.files:
             return self.files[name]
         return UNCHANGED if name in self.tracked else None
@@ -175,12 +174,12 @@ _DIFF = (
 )
 
 
-def _find_root() -> tuple[str, bool]:
+def _find_root() -> tuple[Path, bool]:
     """Return the root of the work tree around the current folder, and whether its clone is shallow."""
     trouble = "it needs a Git repository around the current folder, and git says"
     answer = _require_git(trouble, "rev-parse", "--show-toplevel", "--is-shallow-repository")
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
-    return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
+    return follow_links(os.fsdecode(top)), is_shallow == b"true"
 
 
 def read_changes(revision: str) -> WorkTreeChanges:
@@ -191,7 +190,7 @@ def read_changes(revision: str) -> WorkTreeChanges:
     """
     root, is_shallow = _find_root()
     base = _find_base(revision, is_shallow=is_shallow)
-    tree, trouble = ("-C", root), f"git cannot compare the work tree with {revision}"
+    tree, trouble = ("-C", str(root)), f"git cannot compare the work tree with {revision}"
     diff = _require_git(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(root))
     tracked = _require_git(trouble, *tree, "ls-files", "-z")
     files = _read_diff(diff)
@@ -222,7 +221,7 @@ class Branch:
 
     base: str
     commit: str
-    root: str
+    root: Path
     files: tuple[tuple[str | None, str | None], ...]
 
 
@@ -242,7 +241,7 @@ def read_branch(revision: str | None) -> Branch:
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"
         )
     commit = _find_base(base, is_shallow=is_shallow)
-    tree, trouble = ("-C", root), f"git cannot compare the work tree with {base}"
+    tree, trouble = ("-C", str(root)), f"git cannot compare the work tree with {base}"
     how = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-relative")
     silenced = silence_filters(root)
     changed = _require_git(trouble, *tree, *how, "--ignore-submodules", commit, "--", settings=silenced)
@@ -352,8 +351,7 @@ class ChangedLinesFilter:
         return result._replace(findings=tuple(filter(touch.concerns, result.findings)))
 
     def _lines(self, name: str) -> ChangedLines | None:
-        path = self._folders.locate(name)
-        return self._changes.of(os.path.realpath(path) if os.path.islink(path) else path)  # noqa: PTH114
+        return self._changes.of(Path(self._folders.resolve(name)))
 
 
 class _ChangedText:

@@ -1,9 +1,5 @@
 """Report again whenever files change, as watchfiles notices it."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH100, PTH118, PTH120
-
-import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,11 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from rubric_lint.lint.project.files import File, Skipped, Unreadable
+from rubric_lint.lint.project.paths import exists, follow_links, is_folder, make_absolute
 from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
@@ -40,11 +38,11 @@ class _RecordingFinder(SettingsFinder):
     """A finder that records the folders it is asked about: those searched and those of files."""
 
     def __init__(self, overrides: Overrides, *, file: str | None, isolated: bool) -> None:
-        self.folders: set[str] = set()
+        self.folders: set[Path] = set()
         super().__init__(overrides, file=file, isolated=isolated)
 
-    def for_folder(self, folder: str) -> Settings:
-        self.folders.add(os.path.realpath(folder))
+    def for_folder(self, folder: Path) -> Settings:
+        self.folders.add(follow_links(folder))
         return super().for_folder(folder)
 
 
@@ -59,20 +57,19 @@ class _Snapshot:
 
     finder: _RecordingFinder
     files: list[FoundFile]
-    names: dict[str, str]
-    above: frozenset[str]
-    folders: frozenset[str]
+    names: dict[Path, str]
+    above: frozenset[Path]
+    folders: frozenset[Path]
 
-    def matters(self, path: str) -> bool:
+    def matters(self, path: Path) -> bool:
         """Return whether a change at `path` may change what a search finds, or the findings."""
-        folder, base = os.path.split(path)
-        return base in _DECIDING or folder in self.finder.folders or path in self.above
+        return path.name in _DECIDING or path.parent in self.finder.folders or path in self.above
 
-    def list_news(self, before: "_Snapshot", changed: set[str]) -> list[str]:
+    def list_news(self, before: "_Snapshot", changed: set[Path]) -> list[str]:
         """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
         known = {*self.names.items(), *before.names.items()}
         names = {name for path, name in known if path in changed}
-        names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
+        names |= {shorten_path(path) for path in changed if path.name in _DECIDING}
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
 
@@ -103,7 +100,7 @@ class Watch:
         self._find = find
         self._needs = needs
         self._shown: _Snapshot | None = None  # by the last report
-        self._changed: set[str] = set()  # paths, since then
+        self._changed: set[Path] = set()  # since then
         self._faults: tuple[str, ...] = ()
 
     def run(self) -> NoReturn:
@@ -122,7 +119,7 @@ class Watch:
 
     def _watch(self, watch: Callable[..., Generator[_Batch]]) -> NoReturn:
         search = self._search()
-        if not any(map(os.path.exists, self._paths)):
+        if not any(map(exists, self._paths)):
             raise UserError(*(f"{file.path}: {file.reason}" for file in search.files if isinstance(file, Unreadable)))
         while True:
             batches = watch(
@@ -136,7 +133,7 @@ class Watch:
             )
             with closing(batches):
                 try:
-                    self._changed |= {path for _, path in next(batches)}  # no change after this call is missed
+                    self._changed |= {Path(path) for _, path in next(batches)}  # no change after this call is missed
                 except FileNotFoundError:  # a folder was deleted meanwhile
                     search = self._search()
                 except OSError as fault:
@@ -158,7 +155,7 @@ class Watch:
                 self._complain(error)
             self._changed = set()
             while not any(map(search.matters, self._changed)):
-                self._changed = {path for _, path in next(batches)}
+                self._changed = {Path(path) for _, path in next(batches)}
 
     def _search(self) -> _Snapshot:
         finder = self._make_finder()
@@ -167,18 +164,18 @@ class Watch:
         for file in files:
             if isinstance(file, File):
                 needed += [file.name, *self._needs(file.name, finder)]
-        names: dict[str, str] = {}
+        names: dict[Path, str] = {}
         for name in needed:
             names |= dict.fromkeys(_locate(name), name)
-        above: set[str] = set()
+        above: set[Path] = set()
         pending = [*names, *finder.folders, *chain.from_iterable(map(_locate, self._paths))]
         while pending:
             path = pending.pop()
             if path not in above:
                 above.add(path)
-                pending.append(os.path.dirname(path))
-        folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
-        return _Snapshot(finder, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
+                pending.append(path.parent)
+        folders = {*above, *(folder / ".git" / "info" for folder in above)}
+        return _Snapshot(finder, files, names, frozenset(above), frozenset(filter(is_folder, folders)))
 
     def _show_news(self, search: _Snapshot) -> None:
         """Report all findings if what they rest on has changed since the last report."""
@@ -206,10 +203,10 @@ class Watch:
         self._faults = error.faults
 
 
-def _locate(name: str) -> set[str]:
+def _locate(name: str) -> set[Path]:
     """Return the absolute paths at which a file changes: its own, and for a symlink that of the target."""
-    folder, base = os.path.split(os.path.abspath(name))
-    return {os.path.join(os.path.realpath(folder), base), os.path.realpath(name)}
+    path = make_absolute(name)
+    return {follow_links(path.parent) / path.name, follow_links(name)}
 
 
 def _print_note(text: str) -> None:

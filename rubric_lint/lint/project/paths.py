@@ -1,0 +1,57 @@
+"""Answer about paths what pathlib does not, or only in some versions of Python.
+
+A name is text that a user typed or a file has. Messages show it as it is, and `a.yaml/` is no file; a Path drops `/`.
+"""
+
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113
+
+import os
+from pathlib import Path
+
+
+def make_absolute(name: str | Path) -> Path:
+    """Return the absolute path without `..`: `Path.absolute` keeps `..`, and `Path.resolve` follows links."""
+    return Path(os.path.abspath(name))
+
+
+def simplify(name: str | Path) -> Path:
+    """Return the path without `..`, relative if it was; pathlib cannot do that without the file system."""
+    return Path(os.path.normpath(name))
+
+
+def relate(name: str | Path, folder: str | Path) -> Path:
+    """Return the path from a folder, with `..` if need be: `Path.relative_to` can do that from Python 3.12 on."""
+    return Path(os.path.relpath(name, folder))
+
+
+def follow_links(name: str | Path) -> Path:
+    """Return the absolute path without links; a circle of them stays: before Python 3.13, `Path.resolve` raises."""
+    return Path(os.path.realpath(name))
+
+
+def is_same(name: str | Path, other: str | Path) -> bool:
+    """Return whether two names lead to one path, which need not exist; `Path.samefile` needs files."""
+    return follow_links(name) == follow_links(other)
+
+
+# Where nobody may look, or for a name that is too long, the methods of Path raise before Python 3.14.
+
+
+def exists(name: str | Path) -> bool:
+    """Return whether a file or folder is there, at the end of links."""
+    return os.path.exists(name)
+
+
+def is_there(name: str | Path) -> bool:
+    """Return whether anything is there, also a broken link."""
+    return os.path.lexists(name)
+
+
+def is_file(name: str | Path) -> bool:
+    """Return whether a regular file is there, at the end of links."""
+    return os.path.isfile(name)
+
+
+def is_folder(name: str | Path) -> bool:
+    """Return whether a folder is there, at the end of links."""
+    return os.path.isdir(name)
