@@ -265,6 +265,72 @@ def test_what_may_count_around_criteria_is_offered_as_what_it_may_be(around, exp
     assert ("otherwise, change the file" in errors) == (len(expected) == 1)
 
 
+MARKS = {
+    "out of 10": ("7", ["--map combine=share", "--pass 3.8", "--pass 3.5", "--map unused=/pass_mark"]),
+    "all of 10": ("10", ["--pass 5", "--map unused=/pass_mark"]),
+    "out of 100": ("70", ["--map combine=share", "--pass 3.8", "--pass 3.5", "--map unused=/pass_mark"]),
+    "in percent": ('"7%"', ["--pass 1.28", "--map unused=/pass_mark"]),
+    "a sum": (
+        "7\ncombine: sum",
+        [
+            *("--map combine=share", "--pass 3.8 --map combine=mean", "--pass 3.5 --map combine=mean"),
+            "--map unused=/pass_mark",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("mark", "expected"), MARKS.values(), ids=MARKS)
+def test_a_pass_mark_is_offered_as_the_scores_that_it_may_mean_and_that_are_taken(mark, expected):
+    write(a_yaml=AROUND.format(f"pass_mark: {mark}"))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == expected
+
+
+UNANSWERED = {
+    "lists of texts": (
+        """\
+dimensions:
+- {id: a, early_weight: 0.4, late_weight: 0.5, criteria: [The title has 20 words, The question is stated]}
+- {id: b, early_weight: 0.6, late_weight: 0.5, criteria: [At least 18 sources are named, Each is in a list]}
+""",
+        "a.yaml:1:1: the texts of its criteria are lists (`criteria`)",
+    ),
+    "a scale of decimals": (
+        "scale: {min: 5.0, max: 0.0}\ncriteria: [{id: a, weight: 1, description: Names the year of it}]",
+        "a.yaml:1:9: `min` has 5.0, so a score may lie between whole numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), UNANSWERED.values(), ids=UNANSWERED)
+def test_a_question_that_no_option_answers_is_the_first_and_no_other_is_asked(text, expected):
+    write(a_yaml=text)
+    _, errors, code = call("adopt", "a.yaml")
+    said = f"rubric-lint: {expected}"
+    assert (errors[: len(said)], "no option of adopt answers" in errors, code) == (said, True, 1)
+    assert "rubric-lint adopt" not in errors
+
+
+def test_a_gate_by_its_word_is_not_offered_where_others_are_numbers():
+    levels = "levels: {pass: It warns of it, fail: It plays it down}"
+    numbers = "levels: {1: It names all, 2: It names some, 3: It names none}"
+    write(a_yaml=f"criteria:\n  a: {{min_score: 2, {numbers}}}\n  b: {{min_score: pass, {levels}}}\n")
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == ["--map unused=min_score"]
+
+
+def test_words_for_levels_get_the_ends_of_the_scale_of_the_others():
+    words = "levels: {gpt-3: It is as bad as that, gpt-4: It is as good as that}"
+    numbers = "levels: {1: It is never used, 5: It is used at once}"
+    write(a_yaml=f"scale: 1-5\ncriteria:\n- {{id: a, weight: 2, {words}}}\n- {{id: b, weight: 1, {numbers}}}\n")
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == [
+        "--map level-scores=gpt-3=1 --map level-scores=gpt-4=5",
+        "--map level-scores=gpt-4=1 --map level-scores=gpt-3=5",
+    ]
+
+
 MARKED = TONE.replace("overall_pass_threshold: 3", "pass mark: 70%")
 WRONG = {
     "a role that is none": ["--map", "wieght=weight"],

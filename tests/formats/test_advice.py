@@ -1,12 +1,19 @@
 """What a near miss advises, done step by step, ends in a rubric that is read or in a true finding."""
 
 import json
+import re
+import shlex
+from contextlib import chdir
 from functools import reduce
+from itertools import islice
 from operator import getitem
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from adopting import adopt_as_advised
+from hypothesis import given
+from hypothesis import strategies as st
 from lint_command import call
 from ruamel.yaml import YAML
 
@@ -168,3 +175,78 @@ def test_a_file_of_two_shapes_has_both_read_or_one_reported(name, text, count, s
     found = [step["do"] for each in unread for step in each["steps"]]
     assert (report["summary"]["rubrics"], report["findings"], found) == (count, [], steps)
     assert all(judge(follow(name, each)) in ("read", "led to a rubric") for each in unread)
+
+
+def find_refused(name):
+    """Return the commands suggested for a file by `check` and `adopt`, or by these commands, that are refused.
+
+    A command after a step that changes the file is left out, as it is for the file after that.
+    """
+    texts = [unread["reason"] for unread in look(name).get("unread", ()) if is_for_now(unread)]
+    texts += call("adopt", name)[:2]
+    found = list(dict.fromkeys(command for text in texts for command in list_adoptions(text)))
+    refused = []
+    for command in islice(found, 10):  # grows while the commands are run
+        Path("rubric-lint.toml").unlink(missing_ok=True)
+        _, errors, code = call(*shlex.split(command.replace("=N", "=2"))[1:])
+        is_unanswered = "no option of adopt answers" in errors and "--" in command  # else the file must be changed
+        if code == 2 or "no criteria found" in errors or is_unanswered:
+            refused.append((command, errors))
+        found += [more for more in list_adoptions(errors) if more not in found]
+    return refused
+
+
+def name_key(field):
+    return field.partition(":")[0]
+
+
+def is_for_now(unread):
+    return all(step["do"] == "run" for step in unread.get("steps", ()))
+
+
+def list_adoptions(text):
+    """The commands in a text that describe a file: within a sentence, or on lines of their own."""
+    found = re.findall(r"`(rubric-lint adopt [^`]+)`|^ {4}(rubric-lint adopt .*)$", text, re.MULTILINE)
+    return [inline or own for inline, own in found]
+
+
+@pytest.mark.spread(7)
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_each_command_that_is_suggested_for_a_home_made_rubric_is_accepted(sample, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = sample["file"]
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(sample["text"], "utf-8")
+    assert find_refused(name) == []
+
+
+AROUND = st.sampled_from(
+    [
+        *("pass_mark: 7", "pass_mark: 0.7", "threshold: 80%", "pass_threshold: 12", "floor: 3", "combine: sum"),
+        *("scale: 1-5", "scale: [0, 10]", "max_score: 10", "better: lower", "max_total: 20", "bands: {a: 8, b: 3}"),
+    ]
+)
+FIELDS = st.sampled_from(
+    [
+        *("weight: 2", "weight: 0.5", "importance: high", "priority: must", "critical: true", "min_score: 3"),
+        *("polarity: avoid", "min_score: pass", "points: 5", "share: 10", "scale: 1-5", "max_points: 5"),
+        *("levels: {1: It is bad, 5: It is good}", "levels: {poor: It is bad, fine: It is good}"),
+    ]
+)
+
+
+@pytest.mark.slow
+@given(
+    around=st.lists(AROUND, unique_by=name_key, max_size=3),
+    criteria=st.lists(st.lists(FIELDS, unique_by=name_key, max_size=3), min_size=2, max_size=3),
+)
+def test_each_command_that_is_suggested_for_a_random_rubric_is_accepted(around, criteria):
+    items = [
+        ", ".join([f"{{id: {name}, description: Names the {name} of it", *more])
+        for name, more in zip("abc", criteria, strict=False)
+    ]
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("rubric.yaml").write_text(
+            "\n".join([*around, "criteria:", *(f"- {item}}}" for item in items), ""]), "utf-8"
+        )
+        assert find_refused("rubric.yaml") == []

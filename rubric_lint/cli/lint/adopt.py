@@ -151,43 +151,36 @@ class _Adoption:
         self.old = [table for table in self.settings.get("shape", ()) if table["name"] in names]
         """The tables that describe the files already, and get the answers."""
         self.owners = {document: file for file in files for document in file.documents}
+        self.known_faults: list[str] = []
+        """The errors of the files and of the tables without answers."""
+        self._inferred: dict[str, list[TableDraft]] = {}
+        self._tried: dict[tuple[Assignment, ...], list[TableDraft] | None] = {}
 
     def run(self, answers: tuple[Assignment, ...]) -> int:
         """Draft, ask and write; return the exit code."""
         drafts = self.draft(())
         if not drafts:
             return self._stop()
+        self.known_faults = self.find_faults(drafts)
         if answers:
-            drafts = self._answer(drafts, answers)
-        open_drafts = [draft for draft in drafts if draft.questions]
-        while open_drafts:
-            question = open_drafts[0].questions[0]
-            ways = self._try_ways(drafts, answers, open_drafts[0], question)
+            try:
+                drafts = self.try_answers(answers)
+            except AssignmentError as fault:
+                raise click.UsageError(str(fault)) from None
+        while any(draft.questions for draft in drafts):
+            question, ways = self._choose_question(drafts, answers)
             if not _is_terminal() or STDIN in self.given.files:
                 self._show(drafts)
                 return self._suggest_answer(drafts, question, answers, ways)
-            chosen = self._ask(question, answers, ways, self.find_faults(drafts))
+            chosen = self._ask(question, answers, ways)
             if not chosen:
                 return self._stop()
             answers = merge(answers, chosen)
             drafts = self.draft(answers)
-            open_drafts = [draft for draft in drafts if draft.questions]
         for draft in drafts:
             for _, contradiction in find_contradictions(draft.table):
                 return self._refuse(draft, contradiction)
         return self._write(drafts)
-
-    def _answer(self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...]) -> list[TableDraft]:
-        """Return the tables with the answers of the user; raise UsageError if one fits no file or makes it faulty."""
-        before = self.find_faults(drafts)
-        try:
-            answered = self.draft(answers)
-        except AssignmentError as fault:
-            raise click.UsageError(str(fault)) from None
-        new_fault = self._find_new_fault(before, answered)
-        if new_fault:
-            raise click.UsageError(new_fault)
-        return answered
 
     def _stop(self) -> int:
         complain("nothing was written")
@@ -201,7 +194,9 @@ class _Adoption:
         Raises:
             AssignmentError: if an answer fits no table.
         """
-        drafts = [self._name_old(table) for table in self.old] or self._infer(answers)
+        drafts = [self._name_old(table) for table in self.old] or self._infer(
+            [answer.value for answer in answers if answer.role == "scale"]
+        )
         fitting: dict[int, list[Assignment]] = {number: [] for number in range(len(drafts))}
         for answer in answers:
             faults = []
@@ -227,9 +222,16 @@ class _Adoption:
         named = [document for document, file in self.owners.items() if shape in file.settings.shapes]
         return TableDraft(tuple(named), table)
 
-    def _infer(self, answers: Iterable[Assignment]) -> list[TableDraft]:
-        scales = [read_scale_text(answer.value) for answer in answers if answer.role == "scale"]
-        found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
+    def _infer(self, scales: Sequence[str]) -> list[TableDraft]:
+        """Return the tables that the files suggest, on the last of some scales where they state none."""
+        scale = scales[-1] if scales else ""
+        if scale not in self._inferred:
+            found = find_describable(list(self.owners), Hints(read_scale_text(scale), asks=True))
+            self._inferred[scale] = self._name_new(found)
+        return self._inferred[scale]
+
+    def _name_new(self, found: Sequence[Candidate]) -> list[TableDraft]:
+        """Return the tables of criteria with names and files; none if a file has no criteria, which is said."""
         described = {document for candidate in found for document in candidate.documents}
         lacking = [file for file in self.files if described.isdisjoint(file.documents)]
         for file in lacking:
@@ -268,12 +270,17 @@ class _Adoption:
                     found.append(f"{file.input.label}:{line}:{column}: {finding.message}")
         return found
 
-    def _find_new_fault(self, before: Sequence[str], drafts: Sequence[TableDraft]) -> str:
-        """Return the first error that answers make; empty if they make none."""
+    def try_answers(self, answers: Sequence[Assignment]) -> list[TableDraft]:
+        """Return the tables with some answers, as the command with these options has them before it asks or writes.
+
+        Raises:
+            AssignmentError: if an answer fits no table, or makes an error that the files do not have without it.
+        """
+        drafts = self.draft(answers)
         for fault in self.find_faults(drafts):
-            if fault not in before:
-                return f"these answers contradict the files: {fault}"
-        return ""
+            if fault not in self.known_faults:
+                raise AssignmentError(f"these answers contradict the files: {fault}")
+        return drafts
 
     def _settle(self, given: _AdoptedFile, drafts: Iterable[TableDraft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
@@ -281,22 +288,52 @@ class _Adoption:
 
     # The questions.
 
-    def _try_ways(
-        self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...], draft: TableDraft, question: Question
-    ) -> list[Suggestion]:
-        """Return the ways to answer a question that settle it, and make nothing an error that was none."""
-        before, at = self.find_faults(drafts), list(drafts).index(draft)
-        found = []
-        for way in dict.fromkeys(draft.list_suggestions(question)):
-            if way.is_whole:
-                try:
-                    after = self.draft(merge(answers, way.answers))
-                except AssignmentError:
-                    continue
-                if question in after[at].questions or self._find_new_fault(before, after):
-                    continue
-            found.append(way)
-        return sorted(found, key=lambda way: not way.is_whole)
+    def _choose_question(
+        self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...]
+    ) -> tuple[Question, list[Suggestion]]:
+        """Return the question to ask first, and the ways to answer it; one that nothing answers comes before all."""
+        dead_end = self._find_dead_end(drafts, answers)
+        if dead_end:
+            return dead_end, []
+        at = next(number for number, draft in enumerate(drafts) if draft.questions)
+        question = drafts[at].questions[0]
+        ways = []
+        for way in dict.fromkeys(drafts[at].list_suggestions(question)):
+            after = self._try_way(answers, way)
+            if after is None or question in after[at].questions:
+                continue
+            if not self._find_dead_end(after, merge(answers, way.filled), drafts[at].questions):
+                ways.append(way)
+        return question, sorted(ways, key=lambda way: not way.is_whole)
+
+    def _try_way(self, answers: tuple[Assignment, ...], way: Suggestion) -> list[TableDraft] | None:
+        """Return the tables after a way to answer a question, None if the command refuses it."""
+        together = merge(answers, way.filled)
+        if together not in self._tried:
+            try:
+                self._tried[together] = self.try_answers(together)
+            except AssignmentError:
+                self._tried[together] = None
+        return self._tried[together]
+
+    def _find_dead_end(
+        self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...], known: Collection[Question] = ()
+    ) -> Question | None:
+        """Return the first question that no answer to it, or to another one, settles; those `known` are left out."""
+        for at, draft in enumerate(drafts):
+            for question in draft.questions:
+                if question not in known and not self._is_answerable(draft, at, question, answers):
+                    return question
+        return None
+
+    def _is_answerable(self, draft: TableDraft, at: int, question: Question, answers: tuple[Assignment, ...]) -> bool:
+        others = [other for other in draft.questions if other != question]
+        for asked in (question, *others):
+            for way in draft.list_suggestions(asked):
+                after = self._try_way(answers, way)
+                if after is not None and question not in after[at].questions:
+                    return True
+        return False
 
     def _place(self, question: Question) -> str:
         place = _format_place(question.document, question.place)
@@ -335,7 +372,7 @@ class _Adoption:
         return suggest("adopt", *given.files, **options, **kept)
 
     def _ask(
-        self, question: Question, answers: tuple[Assignment, ...], ways: Sequence[Suggestion], before: Sequence[str]
+        self, question: Question, answers: tuple[Assignment, ...], ways: Sequence[Suggestion]
     ) -> tuple[Assignment, ...]:
         """Ask on a terminal; return what the user says, nothing to stop."""
         click.echo(f"\n{visible(f'{self._place(question)}: {_format_question(question)}')}", err=True)
@@ -349,13 +386,11 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                new_fault = self._find_new_fault(before, self.draft(merge(answers, chosen)))
+                self.try_answers(merge(answers, chosen))
             except (click.BadParameter, AssignmentError) as fault:
                 complain(str(fault))
-                continue
-            if not new_fault:
+            else:
                 return chosen
-            complain(new_fault)
 
     # The end.
 

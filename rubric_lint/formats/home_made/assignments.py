@@ -17,7 +17,7 @@ from rubric_lint.formats.home_made.columns import list_entries, look
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
+from rubric_lint.formats.home_made.scores import is_amount, read_ends, read_percent, read_score
 from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
@@ -77,7 +77,8 @@ class Assignment:
 def merge(answers: Sequence[Assignment], more: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """Return answers with more of them, which replace those that they contradict."""
     replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
-    kept = [answer for answer in answers if answer.role not in replaced]
+    values = {answer.value for answer in more}
+    kept = [answer for answer in answers if answer.role not in replaced and answer.value not in values]
     return tuple(dict.fromkeys((*kept, *more)))
 
 
@@ -91,7 +92,12 @@ class Suggestion:
     @property
     def is_whole(self) -> bool:
         """Whether no number is left to the user."""
-        return not any(answer.value.endswith(f"={NUMBER}") for answer in self.answers)
+        return self.filled == self.answers
+
+    @property
+    def filled(self) -> tuple[Assignment, ...]:
+        """The answers with a number in the place of each that is left to the user."""
+        return tuple(Assignment(answer.role, re.sub(rf"={NUMBER}\Z", "=1", answer.value)) for answer in self.answers)
 
 
 def read_scale(value: str) -> str | list[int] | None:
@@ -393,19 +399,18 @@ class TableDraft:
     def _list_marks(self, question: Question, view: View) -> Iterator[Suggestion]:
         """Yield the scores that a pass mark may mean, and the sum of which it may be a part."""
         place, _ = self._place(question, view)
-        if self.table.get("pass") != place:
-            return
         value = view.document.value(question.place)
-        part = read_percent(value) or (None if finite_number(value) is None else Fraction(str(value)))
-        numbers: list[int] = []
-        for entry in view.data:
-            numbers += find_ends(entry) if isinstance(entry, dict) else ()
-        low, high = min(numbers, default=0), max(numbers, default=1)
-        if part is None:
+        number = None if finite_number(value) is None else Fraction(str(value))
+        part = read_percent(value) or number
+        if self.table.get("pass") != place or part is None:
             return
+        low, high = self._find_lowest_and_highest()
+        whole, start = 1, ""
         if part > max(high, 1):
             yield Suggestion((Assignment("combine", "share"),), "scores are added up")
-            part /= 100
+            whole = 10 if part <= 10 else 100
+            start = f"{value} is out of {whole}, and "
+        part /= whole
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
         others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
         if part > 1:
@@ -413,10 +418,26 @@ class TableDraft:
         way = part * (high - low)
         of_way = high - way if self.table.get("better") == "lower" else low + way
         for mark in dict.fromkeys([of_way, part * high]):
-            effect = f"an answer passes from {float(mark):g} on"
-            yield Suggestion((Assignment("pass", f"{float(mark):g}"), *others), effect)
-        if part == 1:
-            yield Suggestion((Assignment("pass", str(high)), *others), f"an answer passes with {high}")
+            answers = (Assignment("pass", f"{float(mark):g}"), *others)
+            yield Suggestion(self._say_mean(answers), f"{start}an answer passes from {float(mark):g} on")
+
+    def _say_mean(self, answers: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
+        """Return a pass mark with how scores combine, if it would be in doubt without that: it may be one of a sum."""
+        known = {question.reason for question in self.questions}
+        is_plain = all(question.reason in known for question in self.put(answers).questions)
+        return answers if is_plain else (*answers, Assignment("combine", "mean"))
+
+    def _find_lowest_and_highest(self) -> tuple[int, int]:
+        """Return the ends of the scales of the criteria, else of the scale around them, else 0 and 1."""
+        numbers: list[int] = []
+        for entry in self._read_entries:
+            numbers += find_ends(entry)
+        scale = self.table.get("scale")
+        if not numbers and isinstance(scale, str) and scale.startswith("/"):
+            for document in self.documents:
+                written = [read_ends(document.value(path)) for path, _ in expand(document.data, scale)]
+                numbers += [int(end) for ends in written if isinstance(ends, tuple) for end in ends]
+        return min(numbers, default=0), max(numbers, default=1)
 
     def _list_words(self, view: View) -> Iterator[Suggestion]:
         """Yield the scores that levels with words may have, in their order."""
@@ -424,8 +445,10 @@ class TableDraft:
             return
         levels = _list_unnumbered(self._read_entries)
         names = list(dict.fromkeys(str(level.get("name") or level.get("expected_outcome")) for level in levels))
+        low, high = self._find_lowest_and_highest()
+        step = max((high - low) // max(len(names) - 1, 1), 1)
         for ordered in (names, names[::-1]):
-            scores = tuple(Assignment("level-scores", f"{name}={number}") for number, name in enumerate(ordered))
+            scores = tuple(Assignment("level-scores", f"{name}={low + step * at}") for at, name in enumerate(ordered))
             yield Suggestion(scores, f"`{shorten(ordered[0])}` is the worst and `{shorten(ordered[-1])}` the best")
 
     def _list_roles(self, question: Question, view: View) -> Iterator[Suggestion]:

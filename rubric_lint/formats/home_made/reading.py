@@ -23,7 +23,7 @@ from rubric_lint.source.tree import items_of, parts_of
 
 _NO_SCALE = (
     "no field of its file and no table says on which scale a criterion is scored; "
-    "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
+    "to say it, run `rubric-lint adopt FILE`"
 )
 
 
@@ -104,6 +104,7 @@ class _RubricReader(RubricFields):
         self.weights.weigh(criteria)
         threshold, place = self.threshold.read()
         several = {"expected_outcome": self.table.outcome, "id": self.table.id, "weight": self.table.weight}
+        is_unsaid = self.scales.is_unsaid and not self.scales.is_unscaled  # of which a finding or a doubt says enough
         fields = dict(dialect.fields)
         for ours, theirs in several.items():
             if len(theirs) > 1:  # messages name the one that these criteria have
@@ -115,7 +116,7 @@ class _RubricReader(RubricFields):
             task=self.find_text(self.table.task),
             threshold=threshold,
             threshold_path=place,
-            unscorable=_NO_SCALE if self.scales.is_unsaid else "",
+            unscorable=_NO_SCALE if is_unsaid else "",
             doubts=tuple(self.doubts),
             problems=tuple(self.problems),
         )

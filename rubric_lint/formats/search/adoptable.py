@@ -5,8 +5,8 @@ from typing import Any
 
 from rubric_lint.formats.home_made.candidate import TITLE, Candidate
 from rubric_lint.formats.home_made.format_table import YES_NO
-from rubric_lint.formats.home_made.understand import Hints, understand_all
-from rubric_lint.formats.search.describable import choose_criteria, describe
+from rubric_lint.formats.home_made.understand import Hints
+from rubric_lint.formats.search.describable import describe, find_criteria
 from rubric_lint.formats.search.locate import search
 from rubric_lint.model.view import View
 from rubric_lint.source.document import Document
@@ -30,4 +30,4 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
         together = describe(views, scale, is_open=True)
         candidates = [together] if together else [describe([view], scale) for view in views]
         found += [candidate for candidate in candidates if candidate]
-    return found + understand_all(others, hints, choose_criteria) if others else found
+    return found + find_criteria(others, hints) if others else found

@@ -35,7 +35,15 @@ _FIELDS = {"id": Role.ID, "expected_outcome": Role.TEXT, "weight": Role.WEIGHT, 
 _OF_TABLES = frozenset({*_FIELDS, ASKED})
 
 
-def choose_criteria(candidates: Sequence[Candidate]) -> list[Candidate]:
+def find_criteria(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
+    """Return the criteria that a table can describe, in documents of which the user says that they hold some.
+
+    Where none are found so, they are those of the near misses.
+    """
+    return understand_all(documents, hints, _choose_criteria) or understand_all(documents, Hints(hints.scale))
+
+
+def _choose_criteria(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return those of some candidates that a table can describe, if the user says that documents hold criteria.
 
     What looks like criteria comes before anything else; cases with what is expected of them are none.
@@ -73,7 +81,7 @@ def can_adopt(document: Document, path: Path) -> bool:
 @lru_cache(maxsize=1)  # the near misses of a file are asked about one after the other
 def _find_adoptable(document: Document) -> frozenset[Path]:
     """Return the places of criteria that a table can describe, and those above them."""
-    found = understand_all([document], Hints(asks=True), choose_criteria)
+    found = find_criteria([document], Hints(asks=True))
     adoptable: set[Path] = set()
     for candidate in found:
         for place in candidate.paths if candidate.columns.has_text else []:
