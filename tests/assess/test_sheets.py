@@ -119,7 +119,7 @@ REFUSED = {
     "no such verdict": ("scores", "verdict\na1,ok", ["`verdict`", '"ok"', "pass, borderline or fail"]),
     "two columns": ("scores", "length,Accuracy,ACCURACY\na1,1,2,3", ["`Accuracy` and `ACCURACY`", "remove one"]),
     "two verdicts": ("scores", "verdict,label\na1,pass,fail", ["`verdict` and `label`", "rename one"]),
-    "a compact result": ("whole", "score,verdict\na1,1,pass", ["`score` beside `verdict`", "`overall`"]),
+    "a compact result": ("whole", "score,verdict\na1,1,pass", ["`score` next to `verdict`", "`overall`"]),
 }  # fmt: skip
 
 

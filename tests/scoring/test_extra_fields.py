@@ -210,7 +210,7 @@ def test_an_unknown_way_to_treat_extra_fields_is_refused():
 
 def test_a_second_verdict_is_told_beside_the_field_that_decides():
     text = '{"checks": [{"id": "accuracy", "score": 9}, {"id": "length", "score": 7}], "Checks": []}'
-    with pytest.raises(OutputError, match="`Checks` beside `checks`"):
+    with pytest.raises(OutputError, match="`Checks` next to `checks`"):
         score(RUBRICS["score_ranges"], text)
 
 

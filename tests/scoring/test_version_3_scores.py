@@ -245,7 +245,7 @@ def test_a_sum_done_by_hand(rubric, given, expected):
         (
             {"polite": {"satisfied": True, **LEFT_OUT}},
             "2/satisfied",
-            "`satisfied` beside `applicable: false`: unclear which one counts; remove one",
+            "`satisfied` next to `applicable: false`: unclear which one counts; remove one",
         ),
         (
             {"polite": {"applicable": True}},
@@ -264,7 +264,7 @@ def test_a_sum_done_by_hand(rubric, given, expected):
         (
             {"polite": {"satisfied": True, "Satisfied": False}},
             "2/Satisfied",
-            "`Satisfied` beside the answer: unclear which one counts; remove one",
+            "`Satisfied` next to the answer: unclear which one counts; remove one",
         ),
     ],
 )
