@@ -92,7 +92,7 @@ matrix: $(VENV)/installed-dev
 NPM_ORIGINALS := agentv@4.42.4 promptfoo@0.123.1
 NPM_STAMP := .cache/originals/installed-$(subst $() ,-,$(NPM_ORIGINALS))
 
-agreement: .cache/agreement/installed .cache/rubrics/installed .cache/statistics/installed $(NPM_STAMP)
+agreement: .cache/agreement/installed .cache/rubrics/installed $(NPM_STAMP)
 
 .cache/agreement/installed: .ci/lock/agreement.txt
 	$(PYTHON) -m venv .cache/agreement
@@ -102,13 +102,6 @@ agreement: .cache/agreement/installed .cache/rubrics/installed .cache/statistics
 .cache/rubrics/installed: .ci/lock/rubrics.txt
 	$(PYTHON) -m venv .cache/rubrics
 	.cache/rubrics/bin/python $(LOCKED)/rubrics.txt
-	@touch $@
-
-# The packages that the figures of `rubric-score agree` are held against; they have no wheels for every Python.
-.cache/statistics/installed: .ci/lock/statistics.txt
-	$(PYTHON) -m venv .cache/statistics
-	.cache/statistics/bin/python $(LOCKED)/statistics.txt || \
-	  { echo 'The statistics packages do not install here; tests skip them.'; rm -rf .cache/statistics/bin; }
 	@touch $@
 
 # The data engines that `rubric_lint.arrow.map_batches` runs in, for tests: 1.5 GB. PySpark needs Java 17 too.

@@ -33,7 +33,6 @@ LOCKS = {
     "fuzz": Lock(("fuzz",), package=False),
     "agreement": Lock(("agreement",), alone=True),
     "rubrics": Lock(("rubrics",), package=False, alone=True),
-    "statistics": Lock(("statistics",), package=False, alone=True),
     "engines": Lock(("engines",), alone=True),
     "real-judge": Lock(("real-judge",), package=False, alone=True),
     "real-judge-build": Lock(("real-judge-build",), package=False, alone=True),

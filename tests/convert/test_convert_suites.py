@@ -5,8 +5,8 @@ import re
 import commands
 import pytest
 from cases import read_cases
-from random_documents import Dice
 from random_suites import SuiteWriter, name_suite
+from styles import Dice
 
 DONE = re.compile(r"[^ ]+: (fixed \d|converted to)")
 SUITES = read_cases("agentv_suites")["suites"]

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 from agentv_5 import faults
-from random_documents import Dice
 from random_suites import SuiteWriter
+from styles import Dice
 
 from rubric_lint.convert.release import rewrite
 from rubric_lint.source.reading import read_documents

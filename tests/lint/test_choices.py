@@ -9,8 +9,8 @@ from faulty_rubrics import faulty_rubrics
 from found import codes
 from hypothesis import given
 from lint_command import call
-from reread import COMMENT, read
 from ruamel.yaml import YAML
+from styles import NOTE, read_data
 
 import rubric_lint
 from rubric_lint.lint.engine import lint
@@ -161,11 +161,11 @@ def apply(result, repair):
 
 
 @pytest.mark.slow
-@given(faulty_rubrics())
+@given(faulty_rubrics)
 def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
     result = lint(faulty.name, faulty.data, OURS)
     assert result.criteria == len(faulty.criteria)
-    (before,) = read(faulty.name, faulty.data)
+    (before,) = read_data(faulty.name, faulty.data)
     for finding in result.findings:
         assert finding.fix or finding.choices or finding.obstacle
         for repair in [*([finding.fix] if finding.fix else []), *finding.choices]:
@@ -175,12 +175,12 @@ def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
             after = lint(faulty.name, data, OURS)
             rest = [each.rule for each in after.findings]
             assert rest.count(finding.rule) < [each.rule for each in result.findings].count(finding.rule)
-            (now,) = read(faulty.name, data)
+            (now,) = read_data(faulty.name, data)
             touched = {path[1] for path in (intent.path for intent in repair.intents)}
             assert len(touched) == 1
             for number, (then, criterion) in enumerate(zip(before["rubrics"], now["rubrics"], strict=True)):
                 assert number in touched or criterion == then
-            comments = [sorted(COMMENT.findall(each)) for each in (new.text, result.source.text)]
+            comments = [sorted(NOTE.findall(each)) for each in (new.text, result.source.text)]
             assert comments[0] == comments[1]
             assert Source.from_bytes(faulty.name, data).bom == result.source.bom
             assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
@@ -189,7 +189,7 @@ def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
 EVERYTHING = ["upper-keeps", "widen-upper", "add-band", "placeholder", "rename-later"]
 
 
-@given(faulty_rubrics())
+@given(faulty_rubrics)
 def test_all_fixes_together_make_a_rubric_that_scores(faulty):
     fixed = fix(faulty.name, faulty.data, OURS, unsafe=True, choices=EVERYTHING)
     assert (fixed.doubt, fixed.left_out) == ("", "")

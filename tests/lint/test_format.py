@@ -11,7 +11,8 @@ from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from random_3 import rubrics
-from styled_suites import json_suites, read_data, yaml_suites
+from styled_suites import json_suites, yaml_suites
+from styles import read_data
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.fix import formatting

@@ -1,15 +1,14 @@
 """Criteria of another shape move to a rubric of their own: byte by byte, with their comments, or not at all."""
 
-import json
 import re
 from copy import deepcopy
 
 import pytest
 from cases import read_cases
-from faulty_rubrics import Writer, bands
+from faulty_rubrics import bands
 from hypothesis import given
 from hypothesis import strategies as st
-from reread import COMMENT, read
+from styles import NOTE, Styler, as_json, chances, read_data, write_json
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.fix import find_trouble, fix
@@ -253,9 +252,9 @@ SHAPES = {
     "checklist": [{"expected_outcome": "Names it: all"}, "Says why", "Zitiert 🙂"],
     "score_ranges": [
         {"score_ranges": bands((0, 4), (5, 10))},
-        {"score_ranges": {"0": "Names none", "6": "Names # two"}},
+        {"score_ranges": {0: "Names none", 6: "Names # two"}},
     ],
-    "levels": [{"levels": {"1": "Names none", "3": "Names one"}, "weight": 2.5}],
+    "levels": [{"levels": {1: "Names none", 3: "Names one"}, "weight": 2.5}],
 }
 
 
@@ -281,21 +280,16 @@ def mixed_rubrics(draw):
     def suite(*evaluators):
         return {"tests": [{"id": "t", "evaluators": [{"name": "first"}, *evaluators, {"type": "last"}], "input": "x"}]}
 
-    writer = Writer(draw, is_loose=True)
+    random = draw(chances)
+    writer = Styler(random, gap_rate=0.2)
     if is_file:
         name, data, expected = "a.rubric.yaml", holder(items), [holder(kept), holder(moved, 1)]
     else:
         name = draw(st.sampled_from(["a.yaml", "a.yaml", "a.json", "a.jsonl"]))
         data, expected = suite(holder(items)), [suite(holder(kept), holder(moved, 1))]
     if name.endswith("yaml"):
-        text = writer.fields(data, 0)
-        text = text if draw(st.booleans()) else text.rstrip("\n")
-        text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
-    else:
-        indent = draw(st.sampled_from([None, 2, "\t"])) if name == "a.json" else None
-        text = json.dumps(data, ensure_ascii=draw(st.booleans()), indent=indent)
-    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])) if name.endswith("yaml") else "utf-8"
-    return name, text.encode(encoding), [data], expected
+        return name, writer.finish(writer.fields(data, 0)), [data], expected
+    return name, write_json(random, data, is_line=name == "a.jsonl").encode(), [data], expected
 
 
 UNCLEAR = re.compile(r"line \d+: (it is unclear whether|it is unclear which|this comment may be about all)")
@@ -306,7 +300,7 @@ UNCLEAR = re.compile(r"line \d+: (it is unclear whether|it is unclear which|this
 def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     name, data, before, expected = mixed
     settings = FileSettings(claimed=".rubric." in name)
-    assert read(name, data) == before
+    assert as_json(read_data(name, data)) == as_json(before)
     result = lint(name, data, settings)
     (finding,) = (each for each in result.findings if each.rule == "mixing")
     if not finding.choices:
@@ -315,10 +309,10 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     (repair,) = finding.choices
     assert find_trouble(result, [(finding, repair)], settings) == ""
     new = result.source._replace(text=splice(result.source.text, repair.edits))
-    assert read(name, new.to_bytes(new.text)) == expected
+    assert as_json(read_data(name, new.to_bytes(new.text))) == as_json(expected)
     assert all(each.rule != "mixing" for each in lint(name, new.to_bytes(new.text), settings).findings)
     texts = [each.splitlines() for each in (result.source.text, new.text)]
-    assert sorted(COMMENT.findall(result.source.text)) == sorted(COMMENT.findall(new.text))
+    assert sorted(NOTE.findall(result.source.text)) == sorted(NOTE.findall(new.text))
     cut = repair.edits[0].span
     above = result.source.text.count("\n", 0, cut.start)
     assert texts[1][:above] == texts[0][:above]

@@ -345,7 +345,7 @@ def test_a_rubric_of_version_2_says_the_same_in_version_3(rubric):
     assert describe("a.json", data, SECOND) == describe("a.json", data, THIRD)
 
 
-@given(faulty_rubrics())
+@given(faulty_rubrics)
 def test_a_faulty_rubric_of_version_2_has_the_same_findings_and_fixes_in_version_3(file):
     assert describe(file.name, file.data, SECOND) == describe(file.name, file.data, THIRD)
     second, third = (fix(file.name, file.data, how) for how in (SECOND, THIRD))

@@ -9,7 +9,8 @@ import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import Dice, DocumentWriter, change, list_scalars, write_json
+from random_documents import DocumentWriter, change, list_scalars
+from styles import Dice, write_json
 
 from rubric_lint.source import patch
 from rubric_lint.source.patch import RefusedChange, duplicate, edits_between, plain, track

@@ -85,7 +85,8 @@ def _list_test_faults(suite, test):
     # yaml-parser.ts renders these with Nunjucks as soon as there are variables; a bad tag stops the whole file.
     rendered = [own, given.get("input"), test.get("criteria")] if given else []
     lists = [given[key] for key in ("input", "expected_output") if isinstance(given.get(key), list)]
-    contents = [message.get("content") for value in lists for message in value if "role" in (message or ())]
+    messages = given["input"] if isinstance(given.get("input"), list) else []
+    contents = [each.get("content") for each in messages if isinstance(each, dict) and "role" in each]
     broken = {
         "skipped without id": not isinstance(test.get("id"), str) or not test["id"].strip(),
         # orchestrator.ts: "No assertions declared; grading skipped" passes; yaml-parser.ts skips a test with nothing.

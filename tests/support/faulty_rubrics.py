@@ -1,9 +1,8 @@
 """Rubrics in which each criterion has one fault at most, written in every notation of YAML and JSON."""
 
-import json
 from typing import NamedTuple
 
-from hypothesis import strategies as st
+from styles import Styler, chances, write_json
 
 
 class Faulty(NamedTuple):
@@ -34,127 +33,60 @@ def bands(*ranges):
 
 
 SOUND = ((0, 3), (4, 6), (7, 10))
-LISTS = {
-    "sound": SOUND,
-    "gap": ((0, 3), (6, 10)),
-    "gaps": ((1, 3), (5, 6), (9, 9)),
-    "gap at the end": ((0, 3), (4, 8)),
-    "overlap": ((0, 5), (4, 10)),
-    "overlaps": ((0, 5), (4, 7), (6, 10)),
-    "overlap at an end": ((0, 3), (4, 10), (8, 10)),
-    "overlap at a start": ((0, 3), (0, 10)),
-    "swapped": ((3, 0), (4, 10)),
-    "unsorted": ((4, 10), (0, 3)),
-}
-MAPS = {"sound": (0, 4, 8), "start": (2, 5, 8), "unsorted": (5, 0, 8)}
+LISTS = (
+    SOUND,
+    ((0, 3), (6, 10)),
+    ((1, 3), (5, 6), (9, 9)),
+    ((0, 3), (4, 8)),
+    ((0, 5), (4, 10)),
+    ((0, 5), (4, 7), (6, 10)),
+    ((0, 3), (4, 10), (8, 10)),
+    ((0, 3), (0, 10)),
+    ((3, 0), (4, 10)),
+    ((4, 10), (0, 3)),
+)
+"""Bands that are sound, or have gaps, overlaps or ends in the wrong order."""
+MAPS = ((0, 4, 8), (2, 5, 8), (5, 0, 8))
+"""The same by their lower ends: sound, from 2, unsorted."""
 
 
-@st.composite
-def criteria(draw):
-    """The criteria of a rubric of score ranges, each with an id of its own but for one fault."""
-    found = []
-    for number in range(draw(st.integers(1, 3))):
-        criterion = {"id": f"c{number}"}
-        match draw(st.sampled_from(["list", "list", "map", "gate", "empty", "number", "double", "none"])):
-            case "list":
-                criterion["score_ranges"] = bands(*LISTS[draw(st.sampled_from(sorted(LISTS)))])
-            case "map":
-                keys = MAPS[draw(st.sampled_from(sorted(MAPS)))]
-                criterion["score_ranges"] = dict(zip(map(str, keys), OUTCOMES[:3], strict=True))
-            case "gate":
-                criterion["required_min_score"] = draw(st.sampled_from([5, 9]))
-                in_list = draw(st.booleans())
-                keys = dict(zip(("0", "4", "7"), OUTCOMES[:3], strict=True))
-                criterion["score_ranges"] = bands(*SOUND) if in_list else keys
-            case "empty":
-                criterion["score_ranges"] = bands(*SOUND)
-                criterion["score_ranges"][1]["expected_outcome"] = draw(st.sampled_from(["", " ", None]))
-            case "number":
-                criterion |= {"id": draw(st.sampled_from([7, 7.5, True])), "score_ranges": bands(*SOUND)}
-            case "double":
-                criterion |= {"id": "c0", "score_ranges": bands(*SOUND)}
-            case "none":
-                del criterion["id"]
-                criterion["score_ranges"] = bands(*SOUND)
-        found.append(criterion)
-    return found
+def _make_criterion(by, number):
+    """A criterion with an id of its own and one fault at most."""
+    criterion = {"id": f"c{number}"}
+    match by.one_of("list", "list", "map", "gate", "empty", "number", "double", "none"):
+        case "list":
+            return criterion | {"score_ranges": bands(*by.one_of(*LISTS))}
+        case "map":
+            return criterion | {"score_ranges": dict(zip(by.one_of(*MAPS), OUTCOMES[:3], strict=True))}
+        case "gate":
+            ranges = by.one_of(bands(*SOUND), dict(zip((0, 4, 7), OUTCOMES[:3], strict=True)))
+            return criterion | {"required_min_score": by.one_of(5, 9), "score_ranges": ranges}
+        case "empty":
+            ranges = bands(*SOUND)
+            ranges[1]["expected_outcome"] = by.one_of("", " ", None)
+            return criterion | {"score_ranges": ranges}
+        case "number":
+            criterion["id"] = by.one_of(*(7, 7.5, True))
+        case "double":
+            criterion["id"] = "c0"
+        case "none":
+            del criterion["id"]
+    return criterion | {"score_ranges": bands(*SOUND)}
 
 
-class Writer:
-    """Writes data in block style, in ways that `draw` chooses; a comment is never written twice.
-
-    If it `is_loose`, there are blank lines and comments between the items of lists too.
-    """
-
-    def __init__(self, draw, *, is_loose=False):
-        self.draw = draw
-        self.is_loose = is_loose
-        self.comments = []
-
-    def scalar(self, value):
-        if isinstance(value, str):
-            styles = [json.dumps(value, ensure_ascii=False), "'" + value.replace("'", "''") + "'"]
-            plain = value.strip() and not any(sign in value for sign in ':"🙂#')
-            return self.draw(st.sampled_from([*styles, value] if plain else styles))
-        return "" if value is None and self.draw(st.booleans()) else json.dumps(value)
-
-    def flow(self, value):
-        match value:
-            case dict():
-                return "{" + ", ".join(f"{key}: {self.flow(item)}" for key, item in value.items()) + "}"
-            case list():
-                return "[" + ", ".join(map(self.flow, value)) + "]"
-            case str():
-                return json.dumps(value, ensure_ascii=False) if "," in value else self.scalar(value)
-            case _:
-                return json.dumps(value)
-
-    def comment(self):
-        if self.draw(st.integers(0, 4)):
-            return ""
-        self.comments.append(f"# note {len(self.comments)}")
-        return f"  {self.comments[-1]}"
-
-    def fields(self, mapping, indent):
-        lines = []
-        for key, value in mapping.items():
-            if isinstance(value, list | dict) and key != "score_range" and self.draw(st.booleans()):
-                inner = self.items(value, indent) if isinstance(value, list) else self.fields(value, indent + 2)
-                lines.append(f"{key}:{self.comment()}\n{inner}")
-            elif isinstance(value, list | dict):
-                lines.append(f"{key}: {self.flow(value)}{self.comment()}\n")
-            else:
-                lines.append(f"{key}: {self.scalar(value)}".rstrip() + f"{self.comment()}\n")
-        return "".join(f"{' ' * indent}{line}" for line in lines)
-
-    def items(self, items, indent):
-        text = ""
-        for item in items:
-            if self.is_loose:
-                above = ["", "", "\n", f"{' ' * indent}{self.comment().strip()}\n"]
-                text += self.draw(st.sampled_from(above)).replace(f"{' ' * indent}\n", "\n")
-            if isinstance(item, dict) and self.draw(st.integers(0, 2)):
-                text += f"{' ' * indent}- {self.fields(item, indent + 2).lstrip()}"
-            else:
-                text += f"{' ' * indent}- {self.flow(item)}{self.comment()}\n"
-        return text
+def _write(random):
+    by = Styler(random)
+    whole = [_make_criterion(by, number) for number in range(random.randint(1, 3))]
+    form = by.one_of("yaml", "yaml", "yaml", "json", "jsonl")
+    data = {"rubrics": whole}
+    text = (
+        by.finish(by.fields(data, 0)) if form == "yaml" else write_json(random, data, is_line=form == "jsonl").encode()
+    )
+    return Faulty(f"a.rubric.{form}", text, whole, by.comments)
 
 
-@st.composite
-def faulty_rubrics(draw):
-    """A file with a rubric in which each criterion has one fault at most."""
-    whole = draw(criteria())
-    form = draw(st.sampled_from(["yaml", "yaml", "yaml", "json", "jsonl"]))
-    writer = Writer(draw)
-    if form == "yaml":
-        text = f"rubrics:\n{writer.items(whole, draw(st.sampled_from([0, 2, 4])))}"
-        text = text if draw(st.booleans()) else text.removesuffix("\n")
-        text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
-    else:
-        indent = draw(st.sampled_from([None, 2, "\t"])) if form == "json" else None
-        text = json.dumps({"rubrics": whole}, ensure_ascii=draw(st.booleans()), indent=indent)
-    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])) if form == "yaml" else "utf-8"
-    return Faulty(f"a.rubric.{form}", text.encode(encoding), whole, writer.comments)
+faulty_rubrics = chances.map(_write)
+"""Files with a rubric in which each criterion has one fault at most."""
 
 
 DEEP = 30_000

@@ -3,8 +3,7 @@
 import re
 
 import yaml
-from random_documents import Chances
-from styled_suites import read_data
+from styles import Anchored, Raw, Styler, read_data
 
 FIELDS = {"description": "expected_outcome", "expected_outcom": "expected_outcome", "wieght": "weight"}
 """The names that a fix may write anew, with the new ones."""
@@ -76,118 +75,63 @@ def tell(value):
 
 def write_suite(random):
     """The text of a file, by a random generator."""
-    return _Writer(random).write()
+    by = _Merger(random)
+    text = "---\n".join(by.fields(by.make_document(), 0) for _ in range(by.one_of(1, 1, 1, 1, 2)))
+    text = text if by.chance(0.8) else text.rstrip("\n")
+    return text.replace("\n", "\r\n") if by.chance(0.2) else text
 
 
-class _Writer(Chances):
+class _Merger(Styler):
+    """Makes documents whose criteria share fields, and writes them."""
+
     def __init__(self, random):
-        super().__init__(random)
-        self.notes = 0
-        self.number = 0
-        self.anchors = []
+        super().__init__(random, styles="tags")
+        self.number, self.anchors = 0, []
 
-    def write(self):
-        documents = [self.document() for _ in range(1 if self.chance(0.8) else 2)]
-        text = "---\n".join(documents)
-        text = text.replace("\n", "\r\n") if self.chance(0.2) else text
-        return text if self.chance(0.8) else text.rstrip("\r\n")
+    def comment(self):
+        return super().comment() + self.one_of("", "", MARK, "é")
 
-    def note(self, share=0.2):
-        if not self.chance(share):
-            return ""
-        self.notes += 1
-        return f"# note {self.notes} {self.random.choice(['', '', MARK, 'é'])}"
-
-    def comment(self, share=0.2):
-        note = self.note(share)
-        if note and self.chance(0.15):
-            note = f"# rubric-lint: ignore[{self.random.choice(['weight', 'deprecated-description'])}] {note}"
-        return f"  {note}" if note else ""
+    def beside(self):
+        rule = self.one_of("weight", "deprecated-description")
+        note = super().beside()
+        return note.replace("# ", f"# rubric-lint: ignore[{rule}] # ", 1) if self.chance(0.15) else note
 
     def outcome(self):
         self.number += 1
-        text = self.random.choice(["Names source", "Cites it", f"Says{MARK} so", "Zitiert: é"])
-        return f"{text} {self.number}"
+        return self.one_of("Names source", "Cites it", f"Says{MARK} so", "Zitiert: é") + f" {self.number}"
 
-    def fields(self, *, own_id):
-        fields = {"id": f"c{self.number}x"} if own_id else {}
+    def make_criterion(self, *, has_id, merges=()):
         outcome = self.outcome()
-        for name in self.random.choice(OUTCOMES):
-            fields[name] = outcome if self.chance(0.7) else self.outcome()
-        fields |= self.random.choice(GATES)
-        if self.chance(0.1):
-            fields |= {"required": True, "required_min_score": self.random.choice([10, 10, 3])}
-        if self.chance(0.3):
-            fields[self.random.choice(["weight", "wieght"])] = self.random.choice([2, 0.5, 3, -2, 0])
-        items = list(fields.items())
-        self.random.shuffle(items)
-        return items
+        fields = {"id": f"c{self.number}x"} if has_id else {}
+        fields |= {name: self.one_of(outcome, outcome, self.outcome()) for name in self.one_of(*OUTCOMES)}
+        fields |= self.one_of(*GATES)
+        fields |= self.maybe(0.1, {"required": True, "required_min_score": self.one_of(10, 10, 3)})
+        fields |= self.maybe(0.3, {self.one_of("weight", "wieght"): self.one_of(2, 0.5, 3, -2, 0)})
+        fields = self.shuffle(fields)
+        if not merges:
+            return fields
+        merge = {"<<": merges[0] if len(merges) == 1 else merges}
+        return fields | merge if self.chance(0.3) else merge | fields
 
-    def scalar(self, value):
-        if isinstance(value, bool):
-            return str(value).lower()
-        if not isinstance(value, str):
-            return str(value)
-        quoted = '"' + value + '"'
-        return self.random.choice(
-            [quoted, f"'{value}'", *([] if ":" in value or MARK in value else [value, f"!!str {value}"])]
-        )
-
-    def mapping(self, items, indent, merges=(), anchor=""):
-        """A mapping behind a dash or a key, with its line end."""
-        merged = f"*{merges[0]}" if len(merges) == 1 else f"[{', '.join(f'*{item}' for item in merges)}]"
-        entries = [f"{key}: {self.scalar(value)}" for key, value in items]
-        if merges:
-            entries.insert(self.random.choice([0, 0, len(entries)]), f"<<: {merged}")
-        head = f"&{anchor} " if anchor else ""
-        if self.chance() or not entries:
-            return f"{head}{{{', '.join(entries)}}}{self.comment()}\n"
-        pad = " " * indent
-        lines = []
-        for entry in entries:
-            if note := self.note(0.1):
-                lines.append(f"{pad}{note}\n")
-            lines.append(f"{pad}{entry}{self.comment()}\n")
-        if anchor or lines[0].lstrip().startswith("#"):
-            return f"{head.strip()}{self.comment()}\n{''.join(lines)}"
-        return "".join(lines).lstrip(" ")
-
-    def entries(self, indent):
-        text, pad = "", " " * indent
-        for _ in range(self.random.randint(1, 5)):
-            if note := self.note(0.15):
-                text += f"{pad}{note}\n"
-            kind = self.random.choice(["plain", "plain", "merge", "merge", "merge", "alias"])
-            known = list(self.anchors)
-            if kind == "alias" and known:
-                text += f"{pad}- *{self.random.choice(known)}{self.comment()}\n"
-                continue
-            merges = (
-                self.random.sample(known, min(len(known), self.random.choice([1, 1, 1, 2]))) if kind == "merge" else []
-            )
-            items = self.fields(own_id=self.chance(0.9))
-            anchor = self.anchor(0.3)
-            text += f"{pad}- {self.mapping(items, indent + 2, merges, anchor)}"
-            self.anchors += [anchor] if anchor else []
-        return text
-
-    def anchor(self, share):
+    def anchored(self, criterion):
         self.number += 1
-        return f"k{self.number}" if self.chance(share) else ""
+        self.anchors.append(Raw(f"*k{self.number}"))
+        return Anchored(f"k{self.number}", criterion)
 
-    def document(self):
-        self.anchors = []
-        text = f"{self.note(0.4)}\n"
-        for _ in range(self.random.choice([0, 1, 1, 2])):
-            anchor = self.anchor(1)
-            merges = [self.random.choice(self.anchors)] if self.anchors and self.chance(0.3) else []
-            items = self.fields(own_id=False)
-            text += f"base{self.number}: {self.mapping(items, 2, merges, anchor)}"
-            self.anchors.append(anchor)
+    def make_entry(self):
+        kind, count = self.one_of("plain", "plain", "merge", "merge", "merge", "alias"), self.one_of(1, 1, 1, 2)
+        if kind == "alias" and self.anchors:
+            return self.one_of(*self.anchors)
+        merges = self.random.sample(self.anchors, min(len(self.anchors), count)) if kind == "merge" else []
+        criterion = self.make_criterion(has_id=self.chance(0.9), merges=merges)
+        return self.anchored(criterion) if self.chance(0.3) else criterion
+
+    def make_document(self):
+        self.anchors, document = [], {}
+        for _ in range(self.one_of(0, 1, 1, 2)):
+            merges = [self.one_of(*self.anchors)] if self.anchors and self.chance(0.3) else []
+            document[f"base{self.number}"] = self.anchored(self.make_criterion(has_id=False, merges=merges))
+        lists = [[self.make_entry() for _ in range(self.random.randint(1, 5))] for _ in range(self.one_of(1, 1, 2))]
         if self.chance(0.3):
-            return f"{text}rubrics:\n{self.entries(self.random.choice([0, 2]))}"
-        text += "tests:\n"
-        for _ in range(self.random.randint(1, 2)):
-            self.number += 1
-            text += f"  - id: t{self.number}\n    rubrics:{self.comment()}\n{self.entries(self.random.choice([4, 6]))}"
-        return text
+            return document | {"rubrics": lists[0]}
+        return document | {"tests": [{"id": f"t{at}", "rubrics": entries} for at, entries in enumerate(lists)]}

@@ -1,7 +1,6 @@
-"""Documents of random data in random styles, and random changes of tracked data."""
+"""Documents of random data, and random changes of tracked data."""
 
-import json
-from random import Random
+from styles import Anchored, Raw, Styler
 
 from rubric_lint.source.patch import drop, duplicate, in_brackets, like, put, rename
 
@@ -21,170 +20,46 @@ WORDS = (
     "[x]",
 )
 NAMES = ("id", "outcome", "weight", "tests", "criteria", "value", "note", "a b", "0", "x-y")
-QUOTE = "'"
 PROSE = ("Names the refund window, and why", "Gives a figure (with its unit)", "Says it in one line")
 
 
-class Dice(Random):
-    """Chance that is the same for the same seed."""
+NUMBERS = ("1", "2.50", "-0", "1e3", "0x1F")
+TEXTS = ("first line\n", "first line\n\n  more\n", "first line\nand another", "kept\n\n")
 
 
-class Chances:
-    """Somebody who writes by chance."""
-
-    def __init__(self, random):
-        self.random = random
-
-    def chance(self, rate=0.5):
-        return self.random.random() < rate
-
-    def one_of(self, *choices):
-        return self.random.choice(choices)
-
-    def maybe(self, rate, fields):
-        return fields if self.chance(rate) else {}
-
-
-class DocumentWriter(Chances):
-    """Writes a random document; `comments` are those that it has."""
+class DocumentWriter(Styler):
+    """Writes a random document in styles of its own; with anchors, values repeat others."""
 
     def __init__(self, random, *, with_anchors=False):
-        super().__init__(random)
-        self.comments = 0
-        self.with_anchors = with_anchors
-        self.anchors = []
-        self.field_indent = random.choice((2, 2, 2, 4))
-        self.item_indent = random.choice((2, 2, 0, 4))
-        self.comment_rate = random.choice((0, 0.1, 0.3))
-        self.gap_rate = random.choice((0, 0, 0.3, 1))
-
-    def comment(self):
-        self.comments += 1
-        return f"# note {self.comments}" + self.random.choice(("", ": it's", " *x &y", ' "'))
-
-    def rest(self):
-        return self.random.choice((" ", "   ")) + self.comment() if self.chance(self.comment_rate) else ""
-
-    def lead(self, column, *, is_first=False):
-        lines = []
-        if not is_first and self.chance(self.gap_rate):
-            lines.append("")
-        while self.chance(self.comment_rate / 2):
-            lines.append(" " * column + self.comment())
-        return lines
+        rates = {"comment_rate": random.choice((0, 0.1, 0.3)), "gap_rate": random.choice((0, 0, 0.3, 1))}
+        super().__init__(random, **rates, styles="texts brackets")
+        self.with_anchors, self.anchors = with_anchors, []
 
     def document(self):
-        lines = [self.comment()] if self.chance(self.comment_rate) else []
-        lines += self.mapping(0, 3) if self.chance(0.8) else self.items(0, 3)
-        if self.chance(self.comment_rate):
-            lines.append(self.comment())
-        return "\n".join(lines) + self.random.choice(("\n", "\n", "\n", ""))
+        head = f"{self.comment()}\n" if self.chance(self.comment_rate) else ""
+        if self.chance(0.8):
+            return head + self.fields({name: self.make(3) for name in self.names()}, 0)
+        return head + self.items([self.make(3) for _ in self.names()], 0)
 
-    def keys(self):
+    def names(self):
         return self.random.sample(NAMES, self.random.randint(1, 5))
 
-    def key(self, name):
-        return self.random.choice((name, name, name, json.dumps(name), f"'{name}'"))
-
-    def mapping(self, column, depth):
-        lines = []
-        for number, name in enumerate(self.keys()):
-            lines += self.lead(column, is_first=number == 0)
-            lines += self.field(self.key(name), column, depth)
-        return lines
-
-    def field(self, key, column, depth):
-        pad = " " * column
-        anchor = self.anchor()
-        kind = self.random.choice(("scalar", "scalar", "scalar", "flow", "mapping", "list", "alias"))
-        if kind == "alias" and self.anchors and self.with_anchors:
-            return [f"{pad}{key}: *{self.random.choice(self.anchors)}{self.rest()}"]
-        if kind in ("mapping", "list") and depth:
-            step = self.field_indent if kind == "mapping" else self.item_indent
-            make = self.mapping if kind == "mapping" else self.items
-            head = f"{pad}{key}:{anchor}{self.rest()}"
-            tail = [" " * (column + 1) + self.comment()] if self.chance(self.comment_rate / 4) else []
-            return [head, *make(column + step, depth - 1), *tail]
-        if kind == "flow" and depth:
-            return self.with_rest(f"{pad}{key}:{anchor} {self.flow(column, depth - 1)}")
-        return self.scalar(f"{pad}{key}:{anchor}", column)
-
-    def items(self, column, depth):
-        lines = []
-        for number in range(self.random.randint(1, 4)):
-            lines += self.lead(column, is_first=number == 0)
-            lines += self.item(column, depth)
-        return lines
-
-    def item(self, column, depth):
-        pad = " " * column
-        kind = self.random.choice(("scalar", "scalar", "flow", "mapping", "mapping", "list"))
-        if kind in ("mapping", "list") and depth:
-            make = self.mapping if kind == "mapping" else self.items
-            if self.chance(0.1):
-                return [f"{pad}-{self.rest()}", *make(column + 2, depth - 1)]
-            gap = self.random.choice((1, 1, 1, 3))
-            inner = make(column + 1 + gap, depth - 1)
-            note = []
-            if inner[0].lstrip().startswith("#"):
-                note, inner = [pad + inner[0].lstrip()], inner[1:]
-            return [*note, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
-        if kind == "flow" and depth:
-            return self.with_rest(f"{pad}- {self.flow(column, depth - 1)}")
-        return self.scalar(f"{pad}-", column)
-
-    def with_rest(self, text):
-        lines = text.split("\n")
-        return [*lines[:-1], lines[-1] + self.rest()]
-
-    def anchor(self):
-        if not self.with_anchors or not self.chance(0.3):
-            return ""
+    def make(self, depth):
+        """A value of any kind."""
+        if self.anchors and self.chance(0.1):
+            return Raw(f"*{self.one_of(*self.anchors)}")
+        kind = self.one_of("text", "text", "other", "mapping", "list") if depth else "text"
+        value = self.one_of(*WORDS, *PROSE, *PROSE, *PROSE, *TEXTS)
+        if kind == "other":
+            value = self.one_of(None, *map(Raw, ("true", "false", *NUMBERS)))
+        elif kind == "mapping":
+            value = {name: self.make(depth - 1) for name in self.names()}
+        elif kind == "list":
+            value = [self.make(depth - 1) for _ in self.names()]
+        if not self.with_anchors or self.chance(0.7):
+            return value
         self.anchors.append(f"n{len(self.anchors)}")
-        return f" &{self.anchors[-1]}"
-
-    def scalar(self, head, column):
-        word = self.random.choice(WORDS + PROSE)
-        pad = " " * (column + 2)
-        sign = self.random.choice(("|", "|-", ">", ">-", "|+"))
-        more = self.random.choice(((), ("", f"{pad}  more")))
-        return self.random.choice(
-            (
-                [f"{head} {self.random.choice(PROSE)}{self.rest()}"],
-                [f"{head} {self.random.choice(PROSE)}{self.rest()}"],
-                [f"{head} '{word.replace(QUOTE, QUOTE * 2)}'{self.rest()}"],
-                [f"{head} {json.dumps(word, ensure_ascii=self.chance(0.5))}{self.rest()}"],
-                [f"{head} {self.random.choice(('1', '2.50', '-0', '1e3', '0x1F'))}{self.rest()}"],
-                [f"{head} {sign}{self.rest()}", f"{pad}first line", *more],
-                [f"{head} a plain text", f"{pad}over two lines{self.rest()}"],
-                [f"{head}{self.random.choice(('', ' null', ' ~'))}{self.rest()}"],
-                [f"{head} {self.random.choice(('true', 'false'))}{self.rest()}"],
-            )
-        )
-
-    def flow(self, column, depth):
-        is_list = self.chance(0.5)
-        parts = []
-        for name in self.random.sample(NAMES, self.random.randint(0, 3)):
-            value = self.flow(column, depth - 1) if depth > 0 and self.chance(0.3) else self.flow_scalar()
-            parts.append(value if is_list else f"{json.dumps(name) if self.chance(0.3) else name}: {value}")
-        opening, closing = "[]" if is_list else "{}"
-        blank = self.random.choice(("", "", " "))
-        if parts and self.chance(0.3):
-            pad = "\n" + " " * (column + 4)
-            comment = f" {self.comment()}" if self.chance(self.comment_rate) else ""
-            return f"{opening}{comment}{pad}" + f",{pad}".join(parts) + "\n" + " " * (column + 2) + closing
-        return opening + blank + self.random.choice((", ", ", ", ",  ")).join(parts) + blank + closing
-
-    def flow_scalar(self):
-        word = self.random.choice(WORDS)
-        return self.random.choice(("1", "2.5", "true", "word", "two words", json.dumps(word), "'it''s'"))
-
-
-def write_json(random, data):
-    """The data as JSON in a random layout."""
-    layouts = ({}, {"indent": 2}, {"indent": 4}, {"indent": "\t"}, {"separators": (",", ":")})
-    return json.dumps(data, ensure_ascii=random.random() < 0.5, **random.choice(layouts))
+        return Anchored(self.anchors[-1], value)
 
 
 def list_collections(value):

@@ -3,8 +3,8 @@
 import io
 import json
 
-from random_documents import Chances
 from ruamel.yaml import YAML
+from styles import Chances
 
 BANDS = (
     {"0": "No", "5": "Half", "8": "All"},
