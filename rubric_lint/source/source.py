@@ -106,7 +106,12 @@ def as_bytes(data: bytes | str) -> bytes:
 
 
 def stem_of(name: str) -> str:
-    """Return the name of a file up to its first dot, without its folder: `summary` for `a/summary.rubric.yaml`."""
+    """Return the name of a file up to its first dot, without its folder: `summary` for `a/summary.rubric.yaml`.
+
+    What has no name, as stdin, is called `rubric`.
+    """
+    if name == "<stdin>":
+        return "rubric"
     return os.path.basename(name).split(".")[0]  # noqa: PTH119 (pathlib takes time to load)
 
 

@@ -320,6 +320,17 @@ def test_a_gate_by_its_word_is_not_offered_where_others_are_numbers():
     assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == ["--map unused=min_score"]
 
 
+@pytest.mark.parametrize("key", ["importance", "priority"])
+def test_words_for_how_much_a_criterion_counts_are_offered_as_weights(key):
+    items = "- {{name: a, {0}: high, text: Names the year of it}}\n- {{name: b, {0}: low, text: Names the day of it}}\n"
+    write(a_yaml=f"criteria:\n{items.format(key)}")
+    _, errors, _ = call("adopt", "a.yaml", "--scale=yes-no")
+    assert re.findall(r"^    rubric-lint adopt a.yaml --scale yes-no (.*)$", errors, re.MULTILINE) == [
+        f"--map unused={key}",
+        f"--map weight={key} --map weights=high=N --map weights=low=N",
+    ]
+
+
 def test_words_for_levels_get_the_ends_of_the_scale_of_the_others():
     words = "levels: {gpt-3: It is as bad as that, gpt-4: It is as good as that}"
     numbers = "levels: {1: It is never used, 5: It is used at once}"

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from jsonschema import Draft7Validator
 
+from rubric_lint.convert.export import TARGETS
 from rubric_lint.model.schema_files import load_bundled
 
 RUBRIC = """\
@@ -44,6 +45,13 @@ def run(program, tmp_path):
     (tmp_path / "l.yaml").write_text(LEVELS, "utf-8")
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
     return partial(program, "convert")
+
+
+@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"xlsx"}))
+def test_a_rubric_from_stdin_has_the_name_rubric_in_each_target(run, target):
+    code, text, said = run("-", "--to", target, stdin=RUBRIC)
+    named = run("-", "--to", target, "--stdin-filename", "rubric.yaml", stdin=RUBRIC)
+    assert (code, text.replace("<stdin>", "rubric.yaml"), said.replace("<stdin>", "rubric.yaml")) == named
 
 
 def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):

@@ -60,7 +60,7 @@ def test_exit_codes(program, folder, form):
 
 
 def test_stdin_is_read_under_a_name(program, folder, said):
-    assert program("show", "-", stdin=GOOD)[1].startswith(DRAWN.format("<stdin>", "<stdin>"))
+    assert program("show", "-", stdin=GOOD)[1].startswith(DRAWN.format("<stdin>", "rubric"))
     assert program("show", "-", "--stdin-filename", "b/x.yaml", stdin=GOOD)[1].startswith(DRAWN.format("b/x.yaml", "x"))
     said(program("show", "-"))
     (folder / "rubric-lint.toml").write_text("pass = 0.9\n", "utf-8")

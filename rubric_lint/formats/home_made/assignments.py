@@ -511,7 +511,9 @@ class TableDraft:
     def _list_roles_inside(self, key: str, role: Role | None, value: Any) -> Iterator[Suggestion]:
         """Yield the suggestion that a key of criteria has the role that it seems to have, if a setting takes it."""
         shown = visible(key)
-        if role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
+        has_words = self.candidate is not None and key in self.candidate.columns.names(Role.WEIGHT_WORDS)
+        is_word = role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None
+        if has_words or is_word:
             numbers = [Assignment("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
             effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
             yield Suggestion((Assignment("weight", key), *numbers), effect)

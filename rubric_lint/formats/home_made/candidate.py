@@ -173,7 +173,7 @@ class Candidate:
         if self.are_texts:
             return self.is_own or self.is_declared or is_named(self.document, "judged")
         is_known = EvidenceKind.NAME in self.evidence
-        is_stated = self.is_declared or Role.SCALE in self.columns.roles or bool(self.columns.ladder)
+        is_stated = self.is_declared or self.columns.has(Role.SCALE, Role.WEIGHT_WORDS) or bool(self.columns.ladder)
         if is_known and EvidenceKind.FILE in self.evidence and self.count > 1 and is_stated:
             return True
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)

@@ -261,7 +261,7 @@ class _ColumnReader:
             self.roles[Role.WEIGHT] = tuple(like)
         elif like:
             self.rivals = tuple(like)
-        elif not self._assign(Role.WEIGHT_WORDS, known, _is_identifier):
+        elif not self._assign(Role.WEIGHT_WORDS, (*known, "priority"), _is_identifier):
             limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
             of_scale = {"min", "minimum", *Fields.scale}
             if limits and of_scale.isdisjoint(self.keys):
