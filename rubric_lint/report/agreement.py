@@ -295,7 +295,9 @@ _STATISTICS = {
 def _show_rates(rate: PassRate) -> Section:
     judge, labels = shorten_name(rate.judge), rate.labels_alone
     if rate.judged.n < LEAST:
-        notes = [f"by the labels: {_counted_share(labels)}"] if labels else []
+        notes = []
+        if labels:
+            notes.append(f"by the labels: {_counted_share(labels)}")
         return Section(f"Passed by {judge}: {_counted_share(rate.judged)}", notes=notes)
     title = f"Pass rate by {judge}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"- ({rate.labels_reason})"
@@ -305,9 +307,13 @@ def _show_rates(rate: PassRate) -> Section:
     value, low, high, method, reason = rate.corrected
     corrected = f"- ({reason})"
     if value is not None:
+        corrected = f"{value:.1%}"
+        if low is not None and high is not None:
+            corrected += f" [{low:.1%}, {high:.1%}]"
         how = _METHODS[method or ""]
-        limits = "" if low is None or high is None else f" [{low:.1%}, {high:.1%}]"
-        corrected = f"{value:.1%}{limits} ({how}; {reason})" if reason else f"{value:.1%}{limits} ({how})"
+        if reason:
+            how += f"; {reason}"
+        corrected += f" ({how})"
     return Section(title, notes=[f"labels alone: {alone}", f"corrected: {corrected}"])
 
 

@@ -449,10 +449,13 @@ def _write_first(found: Assessment, given: RunInputs, look: Style, room: int) ->
     review = found.review
     yield cut(visible(f"{found.file}:{found.line}: {found.rubric}"), room)
     if review.answers:
-        labelled = max(review.labelled, found.worst.shares.people.labelled if found.worst else 0)
-        people = f", {labelled} labelled by {list_names(review.people, 2)}" if labelled else ""
-        judges = list_names(review.judges, 2)
-        yield from wrap(visible(f"{counted(review.answers, 'answer')} judged by {judges}{people}"), room)
+        judged = f"{counted(review.answers, 'answer')} judged by {list_names(review.judges, 2)}"
+        labelled = review.labelled
+        if found.worst:
+            labelled = max(labelled, found.worst.shares.people.labelled)
+        if labelled:
+            judged += f", {labelled} labelled by {list_names(review.people, 2)}"
+        yield from wrap(visible(judged), room)
     yield ""
     for line in wrap(visible(format_headline(found)), room):
         yield look.paint(_ROLES[found.trust], line)

@@ -357,8 +357,9 @@ _MOST_CRITERIA = 5
 def format_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     """Yield the lines on a comparison as in the JSON report: counts, the answers that got worse, and the criteria."""
     counts = f"{found['worse']:,} worse, {found['better']:,} better, {found['same']:,} the same"
-    means = "" if found["old_mean"] is None else f"; mean score {found['old_mean']:.3f} -> {found['new_mean']:.3f}"
-    yield f"compared with {visible(other)}: {counted(found['answers'], 'answer')}: {counts}{means}"
+    if found["old_mean"] is not None:
+        counts += f"; mean score {found['old_mean']:.3f} -> {found['new_mean']:.3f}"
+    yield f"compared with {visible(other)}: {counted(found['answers'], 'answer')}: {counts}"
     for answer in found["worse_answers"][:MOST]:
         name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
         why = _format_worse(answer) or "no criterion is worse, the rubric differs"
@@ -370,9 +371,10 @@ def format_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     for criterion in worse[:MOST]:
         before, now = criterion["old_gates_missed"], criterion["new_gates_missed"]
         mean = f"mean {criterion['old_mean']:.3f} -> {criterion['new_mean']:.3f}"
-        gates = f", gate missed {before} -> {now}" if before or now else ""
+        if before or now:
+            mean += f", gate missed {before} -> {now}"
         counts = f"worse in {counted(criterion['worse'], 'answer')}, better in {criterion['better']:,}"
-        yield f"  criterion {visible(criterion['id'])}: {counts}; {mean}{gates}"
+        yield f"  criterion {visible(criterion['id'])}: {counts}; {mean}"
     if len(worse) > MOST:
         yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
     yield from (f"  {line}" for line in format_left_out(found["left_out"], NAMES_OF_RUNS))

@@ -265,10 +265,14 @@ class HtmlReport:
         """Return the values of the template that are about this run."""
         scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
         places = {name: place for place, name in enumerate(totals.rubrics)}
-        shown = [(places[rubric.rubric.name], rubric) for rubric in scored]
+        lowest = scored
         if len(scored) > _MOST_RUBRICS:
             lowest = sorted(scored, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
-            shown = [(places[rubric.rubric.name], rubric) for rubric in lowest]
+        shown = [(places[rubric.rubric.name], rubric) for rubric in lowest]
+        agreement: dict[str, Any] = {"agreement": {}, "legend": ""}
+        if extras.agreement:
+            legend = " ".join(format_legend(extras.agreement.agreements))
+            agreement = {"agreement": describe_findings(extras.agreement), "legend": legend}
         worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
         gates = [criterion.gate for rubric in scored for criterion in rubric.rubric.criteria]
         sections: list[tuple[str, str, object]] = [
@@ -294,8 +298,7 @@ class HtmlReport:
             "has_gates": any(gate is not None for gate in gates),
             "shown": shown,
             "scored": len(scored),
-            "agreement": describe_findings(extras.agreement) if extras.agreement else {},
-            "legend": " ".join(format_legend(extras.agreement.agreements)) if extras.agreement else "",
+            **agreement,
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
@@ -405,8 +408,9 @@ def _list_facts(
         yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
     if origin.models:
         named = [*origin.models][:_MOST_MODELS]
-        more = ["others"] if len(origin.models) > _MOST_MODELS else []
-        yield pluralize(len(origin.models), "Model"), join_words([*named, *more])
+        if len(origin.models) > _MOST_MODELS:
+            named.append("others")
+        yield pluralize(len(origin.models), "Model"), join_words(named)
     scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
     used = [rubric.rubric for rubric in scored or totals.rubrics.values()]
     if len(used) == 1:
@@ -415,8 +419,10 @@ def _list_facts(
     else:
         yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
     thresholds = {_format_thresholds(rubric) for rubric in used}
-    if thresholds:
-        yield "Thresholds", thresholds.pop() if len(thresholds) == 1 else "not the same for all rubrics"
+    if len(thresholds) == 1:
+        yield "Thresholds", thresholds.pop()
+    elif thresholds:
+        yield "Thresholds", "not the same for all rubrics"
     if len(used) == 1 and used[0].rubric_grades:
         grades = [f"{name} from {_in_units(used[0], minimum)}" for name, minimum in used[0].rubric_grades]
         yield "Grades", ", ".join(grades)
@@ -476,8 +482,11 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
     outputs = totals.outputs
     yield _Figure("Outputs", f"{outputs:,}")
     scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-    in_units = scored[0].rubric.word_in_units(scored[0].mean or Fraction(0)) if len(scored) == 1 else ""
-    notes = [in_units, "of valid ones" if totals.invalid else ""]
+    notes = []
+    if len(scored) == 1:
+        notes.append(scored[0].rubric.word_in_units(scored[0].mean or Fraction(0)))
+    if totals.invalid:
+        notes.append("of valid ones")
     yield _Figure("Mean score", format_score(totals.mean), "; ".join(filter(None, notes)))
     for verdict in Verdict:
         count = totals.verdicts[verdict]

@@ -220,14 +220,16 @@ def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: i
 
 def as_json(page: ImprovementPage, _look: Style, write: Write) -> None:
     """Write the JSON report."""
-    cost = page.spending.find_cost(page.prices) if page.prices else None
-    most = cost.find_most() if cost else None
+    amount = most = None
+    if page.prices:
+        cost = page.spending.find_cost(page.prices)
+        amount, most = write_amount(cost.amount), cost.find_most()
     report = {
         "version": VERSION,
         "rubrics": [_describe_improvement(found) for found in page.several],
         "requests": page.spending.requests,
         "without_usable_reply": page.spending.unusable,
-        "cost": None if cost is None else write_amount(cost.amount),
+        "cost": amount,
         "cost_at_most": None if most is None else write_amount(most),
         "written": page.is_written,
         "stopped": page.is_stopped,

@@ -29,9 +29,10 @@ def format_reviews(run: JudgedRun) -> Iterator[str]:
             line += "; the median of their outputs counts"
         yield visible(line + ("; not enough data for:" if review.untested else "."))
         for untested in review.untested:
-            of = f" of {list_names(untested.names)}" if untested.names else ""
-            needed = f"{untested.needed} {untested.unit} would do"
-            yield visible(f"  {untested.rule}{of}: {untested.reason}; {needed}")
+            what = untested.rule
+            if untested.names:
+                what += f" of {list_names(untested.names)}"
+            yield visible(f"  {what}: {untested.reason}; {untested.needed} {untested.unit} would do")
     without = [reviewed.review.rubric for reviewed in run.reviewed if reviewed.review.fault == NO_RESULTS]
     if without:
         yield visible(f"No results for {counted(len(without), 'rubric')}: {list_names(without)}.")

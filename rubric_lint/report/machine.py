@@ -461,10 +461,13 @@ class JUnit(StyledReporter):
         Hints alone do not fail it; they are its output, and so are `notes` on what was not checked. A file with nothing
         else was skipped.
         """
-        output = _write_element("system-out", notes) if notes else ""
+        output = ""
+        if notes:
+            output = _write_element("system-out", notes)
+        if not findings and notes and not result.rubrics:
+            output = f"<skipped message={_quote(notes[0])}/>{output}"
         if not findings:
-            skipped = f"<skipped message={_quote(notes[0])}/>" if notes and not result.rubrics else ""
-            self._keep_case(name, owner, skipped + output)
+            self._keep_case(name, owner, output)
             return
         file = visible(repository_path(result.source.name))
         lines = []

@@ -122,10 +122,14 @@ class TotalsText:
                 self._hidden.setdefault(cause, message)
                 continue
             self._listed += 1
-            place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
-            path = f" {error['path']}" if error["path"] else ""
-            shown_id = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
-            self._write_line(f"{place}{shown_id}{path}: {error['message']}")
+            place = f"line {error['line']}"
+            if "file" in error:
+                place = f"{error['file']}:{error['line']}"
+            if result.id is not None:
+                place += f" (id {json.dumps(result.id, ensure_ascii=False)})"
+            if error["path"]:
+                place += f" {error['path']}"
+            self._write_line(f"{place}: {error['message']}")
 
     def _write_line(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
@@ -242,7 +246,9 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
         blank = " " * (min(widest, room) - width(called))
         word = look.paint(VERDICT_ROLES[verdict], verdict) if number else verdict
         line = f"  {called}{blank}  {score:>{rooms[0]}}  {word}{'':{rooms[1] - len(verdict)}}"
-        yield (f"{line}  {missed}" if is_beside else line).rstrip()
+        if is_beside:
+            line += f"  {missed}"
+        yield line.rstrip()
         if missed and not is_beside and number:
             yield f"    misses {cut(missed, max(look.columns - 11, _LEAST))}"
 

@@ -13,7 +13,7 @@ from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.model.suggest import suggest
 from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, width
-from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
+from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 
 VERSION = 1
 _LEAST = 20
@@ -103,12 +103,15 @@ class ShowText:
     def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
         """Yield a line for each group: its weight in the node around it, its gate and its condition."""
         for group in rubric.groups:
-            gate = f", gate {group.written_gate}" if group.written_gate else ""
-            condition = f", applies if: {group.applies_if}" if group.applies_if else ""
-            outcome = f": {group.outcome}" if group.outcome else ""
-            yield from self._wrap(
-                "  ", f"group {group.id} (weight {float(group.weight):.12g}{gate}{condition}){outcome}"
-            )
+            line = f"group {group.id} (weight {float(group.weight):.12g}"
+            if group.written_gate:
+                line += f", gate {group.written_gate}"
+            if group.applies_if:
+                line += f", applies if: {group.applies_if}"
+            line += ")"
+            if group.outcome:
+                line += f": {group.outcome}"
+            yield from self._wrap("  ", line)
 
     def _tabulate(self, rubric: ShownRubric) -> Iterator[str]:
         criteria = rubric.criteria
@@ -166,24 +169,20 @@ class ShowText:
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         faults = self._count(shown.errors, shown.warnings)
         if faults:
-            is_there = shown.file == "<stdin>" or os.path.lexists(shown.file)  # not if stdin only has its name
-            how = f"; for details, run `{suggest('check', shown.file)}`" if is_there else ""
-            yield from self._look.wrap(f"{start} {faults}{how}")
+            if shown.file == "<stdin>" or os.path.lexists(shown.file):  # not if stdin only has its name
+                faults += f"; for details, run `{suggest('check', shown.file)}`"
+            yield from self._look.wrap(f"{start} {faults}")
         for release in shown.releases:
-            reads = "reads it whole"
-            if release.unread:
-                line, _, reason = release.unread[0]
-                count = len(release.unread)
-                first = f"line {line}" if count == 1 else f"{count} places, the first in line {line}"
-                reads = f"does not read it whole: {first}: {reason}"
-            yield from self._wrap("", f"{file}: {release.title} {reads}")
-        if shown.unscorable:
-            until = " until the errors are fixed" if shown.errors else ""
-            yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
-            if not shown.errors:
-                others = [reason for reason in shown.unscorable if not reason.endswith(tuple(reasons))]
-                for reason in others[:_MOST_REASONS]:
-                    yield from self._look.wrap(visible(reason), "  ")
+            yield from self._wrap("", f"{file}: {release.title} {_format_release(release)}")
+        if shown.unscorable and shown.errors:
+            yield from self._look.wrap(
+                f"{start} no example scores: `score` refuses this file until the errors are fixed"
+            )
+        elif shown.unscorable:
+            yield from self._look.wrap(f"{start} no example scores: `score` refuses this file")
+            others = [reason for reason in shown.unscorable if not reason.endswith(tuple(reasons))]
+            for reason in others[:_MOST_REASONS]:
+                yield from self._look.wrap(visible(reason), "  ")
 
     def _count(self, errors: int, warnings: int) -> str:
         counts = ((errors, "error"), (warnings, "warning"))
@@ -285,11 +284,24 @@ def _compare(score: Fraction, limit: Fraction) -> int:
     return (score > limit) - (score < limit)
 
 
+def _format_release(release: ShownRelease) -> str:
+    """Say whether a release of AgentV reads a file whole, and what it does not read first."""
+    if not release.unread:
+        return "reads it whole"
+    line, _, reason = release.unread[0]
+    first = f"line {line}"
+    if len(release.unread) > 1:
+        first = f"{len(release.unread)} places, the first in line {line}"
+    return f"does not read it whole: {first}: {reason}"
+
+
 def _head_step(step: ShownBand | ShownLevel) -> str:
-    if isinstance(step, ShownLevel):
-        worth = "" if step.score is None else f" = {float(step.score):.2f}"
-        return "?" if step.level is None else f"{step.level}{worth}"
-    if step.scores is None:
+    if isinstance(step, ShownLevel) and step.level is not None:
+        head = str(step.level)
+        if step.score is not None:
+            head += f" = {float(step.score):.2f}"
+        return head
+    if isinstance(step, ShownLevel) or step.scores is None:
         return "?"
     lowest, highest = step.scores
     return str(lowest) if lowest == highest else f"{lowest}-{highest}"

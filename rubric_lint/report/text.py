@@ -226,10 +226,11 @@ def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
         return _Excerpt("", Span(line_start, hull.start + len(rest)), "")
     spare = room - 2 * len(_CUT) - width(shown(text[hull.start : min(hull.end, hull.start + room)]))
     before = tail(left, max(spare // 2, _CONTEXT))
-    whole_left = whole_left and before == left
-    cuts = 1 if whole_left else 2
-    after = head(rest, room - len(_CUT) * cuts - width(shown(before)))
+    cut_left = _CUT
+    if whole_left and before == left:
+        cut_left = ""
+    after, cut_right = head(rest, room - len(cut_left) - len(_CUT) - width(shown(before))), _CUT
     if after == rest:  # the line ends here: give the remaining room to the other side
-        before = tail(left, room - len(_CUT) - width(shown(rest)))
+        before, cut_right = tail(left, room - len(_CUT) - width(shown(rest))), ""
     span = Span(hull.start - len(before), hull.start + len(after))
-    return _Excerpt("" if whole_left else _CUT, span, "" if after == rest else _CUT)
+    return _Excerpt(cut_left, span, cut_right)

@@ -528,11 +528,12 @@ def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:  # noqa
         return "the wording cannot be judged with this model"
     if void is not None:
         return _VOID[void]
-    columns = found.review.table.columns if found.review.table else ()
-    column = next((column for column in columns if column.name == criterion.id), None)
-    missing = explain_missing_labels(column) if column else ""
-    if missing:
-        return missing
+    table = found.review.table
+    column = next((column for column in table.columns if column.name == criterion.id), None) if table else None
+    if column:
+        missing = explain_missing_labels(column)
+        if missing:
+            return missing
     if shares is None:
         return explain_unmeasured(column) if column else _VOID[Reason.NO_LABELS]
     if criterion.is_silenced:

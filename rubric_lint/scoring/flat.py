@@ -305,15 +305,20 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
         if word in _YES or word in _NO:
             return word in _YES
         raise _refuse(record, name, text, criterion)
-    whole = _WHOLE.fullmatch(text)
-    number = int(whole[1]) if whole else None
-    if criterion.has_hundredths and _FRACTION.fullmatch(text):
-        exact = 100 * Decimal(text.replace(",", "."))
-        number = Hundredth.of(int(exact)) if exact == int(exact) else None
+    number = _read_number(text, has_hundredths=criterion.has_hundredths)
     grade = None if number is None else criterion.grade(number)
     if grade is None:
         raise _refuse(record, name, text, criterion)
     return grade.answer
+
+
+def _read_number(text: str, *, has_hundredths: bool) -> int | None:
+    """Return a whole number, or with `has_hundredths` one with two decimals; None for other texts."""
+    whole = _WHOLE.fullmatch(text)
+    if has_hundredths and _FRACTION.fullmatch(text):
+        exact = 100 * Decimal(text.replace(",", "."))
+        return Hundredth.of(int(exact)) if exact == int(exact) else None
+    return int(whole[1]) if whole else None
 
 
 def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
@@ -345,8 +350,12 @@ def _refuse_parts(value: Any, name: str) -> None:
 
 def _refuse(record: Mapping[str, Any], name: str, text: str, criterion: ScoringCriterion | None) -> OutputError:
     """Return the error for a cell with an answer to a criterion, or with a verdict."""
-    expected = criterion.word_allowed() if criterion else "pass, borderline or fail"
-    sheet = f"sheet `{record[SHEET]}`, " if SHEET in record else ""
+    expected, has_hundredths = "pass, borderline or fail", False
+    if criterion:
+        expected, has_hundredths = criterion.word_allowed(), criterion.has_hundredths
+    where = f"column `{name.removeprefix(CRITERION)}`"
+    if SHEET in record:
+        where = f"sheet `{record[SHEET]}`, {where}"
     why = ""
     if criterion and criterion.may_not_apply and not any(map(str.isdigit, text)):
         why = f"; write {NOT_APPLICABLE} if the criterion does not apply"
@@ -355,7 +364,6 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, criterion: ScoringC
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
-        why = "; only hundredths count" if criterion and criterion.has_hundredths else "; only whole numbers count"
+        why = "; only hundredths count" if has_hundredths else "; only whole numbers count"
     shown = quote_start(text) if isinstance(record[name], str) else text
-    where = f"{sheet}column `{name.removeprefix(CRITERION)}`"
     return OutputError(f"{where}: {shown} is not allowed; expected {expected}{why}")

@@ -203,7 +203,9 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: ParseOp
         OutputError: if the letter has no value, or the rubric several criteria.
     """
     values = dict(reading.grades)
-    shown = f"`{letter}`" if isinstance(letter, str) else describe_answer(letter)
+    shown = describe_answer(letter)
+    if isinstance(letter, str):
+        shown = f"`{letter}`"
     if len(rubric.criteria) > 1:
         raise OutputError(f"the grade {shown} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
     if letter == "N" and letter not in values:
@@ -217,4 +219,6 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: ParseOp
         answer = {criterion.field: bool(values[letter])}
     if isinstance(reason, str) and reason:
         answer["reasoning"] = reason
-    return answer if rubric.shape is Shape.HOLISTIC else {"checks": [{"id": criterion.id, **answer}]}
+    if rubric.shape is Shape.HOLISTIC:
+        return answer
+    return {"checks": [{"id": criterion.id, **answer}]}

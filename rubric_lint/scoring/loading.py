@@ -53,9 +53,10 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     drafts = _draft_criteria(rubric, shape)
     _refuse_ambiguous(drafts)
     view = rubric.view
-    outline = view.outline if view else None
-    tree = None
-    meaning_tree = None
+    outline = tree = meaning_tree = units = None
+    grades: tuple[tuple[str, Fraction], ...] = ()
+    if view:
+        outline, units, grades = view.outline, view.units, view.grades
     if view and view.tree:
         tree = meaning_tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
         shares = dict(tree.list_shares())
@@ -69,8 +70,10 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         if outline:
             tree = _as_tree(outline, [criterion.share for criterion in criteria], add=True)
     varies = meaning_tree is not None
-    lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
-    pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
+    lowest: list[Fraction | int] = [Fraction(threshold) * full for threshold in rubric.thresholds]
+    if not varies:  # scores are whole numbers of points
+        lowest = [math.ceil(points) for points in lowest]
+    pass_from, borderline_from = lowest
     return ScoringRubric(
         name,
         hash_meaning(rubric, criteria, meaning_tree),
@@ -84,8 +87,8 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         form=_find_form(shape, criteria),
         tree=tree,
         varies=varies,
-        units=view.units if view else None,
-        rubric_grades=view.grades if view else (),
+        units=units,
+        rubric_grades=grades,
     )
 
 

@@ -30,6 +30,7 @@ from rubric_lint.scoring.output import MOST_GRADED, OutputReader, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, is_failed_result, refuse_failed
+from rubric_lint.source.tree import as_string
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
@@ -147,13 +148,20 @@ _CELLS = ("rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_
 def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     """Return a row of results as it is written; equal ones are one object."""
     name, rubric_hash, points, full, rounded, verdict, missed, *answers = cells
-    score = Fraction(int(points), int(full)) if points and full else Fraction(float(rounded))
+    if points and full:
+        score = Fraction(int(points), int(full))
+    else:
+        score = Fraction(float(rounded))
     if not 0 <= score <= 1:
         raise ValueError
-    gates_missed = json.loads(missed) if missed and missed.startswith("[") else (missed or "").split()
+    gates_missed = (missed or "").split()
+    if missed and missed.startswith("["):
+        gates_missed = json.loads(missed)
     criteria = []
     for criterion, text in zip(rubric.criteria if rubric else (), answers, strict=True):
-        grade = criterion.grade(_read_cell(text)) if text else None
+        if not text:
+            continue
+        grade = criterion.grade(_read_cell(text))
         if grade:
             criteria.append(CriterionResult(criterion, grade._replace(gate_met=criterion.id not in gates_missed)))
     return Scored(_describe(str(name), str(rubric_hash), ()), score, _VERDICTS[verdict], tuple(criteria))
@@ -217,16 +225,17 @@ class ResultScorer(Scorer):
             raise OutputError(_say_what_it_is(value))
         error = value.get("error")
         if isinstance(error, dict):
-            message, path = error.get("message"), error.get("path")
-            raise _KeptError(
-                message if isinstance(message, str) else "invalid, without a reason",
-                path if isinstance(path, str) else "",
-            )
+            message, path = as_string(error.get("message")), as_string(error.get("path"))
+            if message is None:
+                message = "invalid, without a reason"
+            raise _KeptError(message, path or "")
         found = read_result(value)
         reader = self._find_reader(value)
         _check_version(found, reader.rubric)
         is_of_table = "shape" not in value
-        own = RESULT_FIELDS | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
+        own = RESULT_FIELDS | reader.rubric.own_fields
+        if is_of_table:
+            own |= OF_TABLE
         record = {name: item for name, item in value.items() if name not in own}
         known = reader.check_answers(_read_output(found, reader, is_of_table=is_of_table))
         if "verdicts" in value or any("share" in item for item in value["criteria"]):

@@ -54,25 +54,28 @@ Example = tuple[str, tuple[Grade, ...]]
 def _choose(rubric: ScoringRubric) -> Iterator[Example]:
     """Yield the examples of a rubric."""
     criteria = rubric.criteria
-    is_checklist = rubric.shape is Shape.CHECKLIST
     if len(criteria) == 1:
         yield from _choose_for_one(rubric)
         return
     best = tuple(criterion.grades[-1] for criterion in criteria)
     worst = tuple(criterion.grades[0] for criterion in criteria)
-    turned = any(map(_is_reversed, criteria))
-    highest = "all criteria met" if is_checklist else "all criteria at their highest"
-    lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
-    rest = "the rest at their best" if turned else "the rest at their highest"
-    yield "every criterion at its best" if turned else highest, best
+    rest = "the rest at their highest"
+    highest, lowest = "all criteria at their highest", "all criteria at their lowest"
+    if any(map(_is_reversed, criteria)):
+        rest = "the rest at their best"
+        highest, lowest = "every criterion at its best", "every criterion at its worst"
+    elif rubric.shape is Shape.CHECKLIST:
+        highest, lowest = "all criteria met", "no criterion met"
+    yield highest, best
     yield from _choose_thresholds(rubric)
     yield from _choose_misses(criteria, best, rest)
-    step = _find_step(rubric, best) if rubric.shape is Shape.LEVELS else None
-    if step:
-        at, grade = step
-        yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
+    if rubric.shape is Shape.LEVELS:
+        step = _find_step(rubric, best)
+        if step:
+            at, grade = step
+            yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
     yield from _choose_not_applicable(criteria, best, rest)
-    yield "every criterion at its worst" if turned else lowest, worst
+    yield lowest, worst
 
 
 def _choose_thresholds(rubric: ScoringRubric) -> Iterator[Example]:
@@ -178,9 +181,18 @@ def _format_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest:
         return f"{shorten(criterion.id)} found, which fails an answer; {rest}"
     if is_reversed and isinstance(grade.answer, bool):
         return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
+    if isinstance(grade.answer, bool) and gate:
+        return f"all but {shorten(criterion.id)}, which must be met"
     if isinstance(grade.answer, bool):
-        return f"all but {shorten(criterion.id)}{', which must be met' if gate else ''}"
-    what = "its worst" if is_reversed else "its lowest"
-    if gate:
-        what = "just above its gate" if is_reversed else "just below its gate"
+        return f"all but {shorten(criterion.id)}"
+    what = _MISSES[is_reversed, gate]
     return f"{_name(criterion, grade)}, {what}; {rest}"
+
+
+_MISSES = {
+    (False, False): "its lowest",
+    (False, True): "just below its gate",
+    (True, False): "its worst",
+    (True, True): "just above its gate",
+}
+"""What an answer to one criterion is, by whether lower scores are better, and whether it misses a gate."""

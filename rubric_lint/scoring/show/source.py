@@ -57,7 +57,9 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     """
     examined = examine_file(name, data, settings)
     result = examined.result
-    rubrics = [] if result.is_stopped else examined.rubrics  # what takes too long to lint is not described either
+    rubrics = examined.rubrics
+    if result.is_stopped:  # what takes too long to lint is not described either
+        rubrics = []
     scoring, unscorable = _prepare(name, data, examined, settings) if rubrics else ({}, ())
     counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
     shown = tuple(_describe(loaded, scoring.get(loaded.name), counts) for loaded in name_rubrics(name, rubrics))
@@ -180,6 +182,9 @@ def _describe(
     rubric, document = loaded.rubric, loaded.document
     path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
     line, column = _locate(document, path)
+    written: dict[str, Any] = {"format": f"rubric-lint {rubric.version}", "version": rubric.version}
+    if view and rubric.dialect:
+        written = {"format": view.dialect.title, "version": None}
     own: dict[str, Any] = {}
     if view and rubric.is_version_3:
         pass_at, borderline_at = rubric.thresholds
@@ -194,9 +199,7 @@ def _describe(
         line=line,
         column=column,
         path=where,
-        format=view.dialect.title if view and rubric.dialect else f"rubric-lint {rubric.version}",
         dialect=rubric.dialect or None,
-        version=None if rubric.dialect else rubric.version,
         shape=None if rubric.is_mixed else rubric.shape,
         task=read_task(rubric),
         thresholds=rubric.thresholds,
@@ -204,6 +207,7 @@ def _describe(
         errors=counts[where][Severity.ERROR],
         warnings=counts[where][Severity.WARNING],
         examples=make_examples(scoring) if scoring else (),
+        **written,
         **own,
     )
 
@@ -219,16 +223,23 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
     holistic = [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]
     if holistic:
         line, column = _locate(document, rubric.path)
-        bands: list[Band] = []
-        for entry in holistic:
-            bands += entry.scale.bands if entry.scale else ()
+        bands = [band for entry in holistic if entry.scale for band in entry.scale.bands]
         share = None if rubric.is_mixed else Fraction(1)
         yield ShownCriterion(OVERALL, line, column, 1.0, share, None, None, _describe_bands(bands))
-    graded = scoring.criteria if scoring and rubric.shape is not Shape.HOLISTIC else [None] * len(rubric.criteria)
+    graded: Sequence[ScoringCriterion | None] = [None] * len(rubric.criteria)
+    if scoring and rubric.shape is not Shape.HOLISTIC:
+        graded = scoring.criteria
     for criterion, share, grades in zip(rubric.criteria, _find_shares(rubric), graded, strict=True):
         line, column, _ = loaded.position(criterion.path)
-        # Other systems have weights below 0.
-        weight = read_number((criterion.fields or {}).get("weight")) if criterion.weight is None else criterion.weight
+        if criterion.weight is None:  # other systems have weights below 0
+            weight = read_number((criterion.fields or {}).get("weight"))
+        else:
+            weight = float(criterion.weight)
+        bands, ends = [], None
+        if criterion.scale:
+            bands = [*criterion.scale.bands]
+            if criterion.scale.ends != (LOWEST, HIGHEST):
+                ends = criterion.scale.ends
         yield ShownCriterion(
             id=criterion.id,
             line=line,
@@ -237,10 +248,10 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
             share=share,
             gate=criterion.gate,
             outcome=_format_outcome(criterion),
-            bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
+            bands=_describe_bands(bands),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
             is_negated=criterion.is_negated,
-            scale=criterion.scale.ends if criterion.scale and criterion.scale.ends != (LOWEST, HIGHEST) else None,
+            scale=ends,
             applies_if=criterion.applies_if,
             is_failure=criterion.is_failure,
         )
@@ -281,15 +292,17 @@ def _describe_levels(
     loaded: LoadedRubric, levels: Iterable[Level], scoring: ScoringCriterion | None
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
-    worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
+    worth: dict[Any, Fraction] = {}
+    if scoring:
+        worth = {grade.answer: grade.score for grade in scoring.grades}
     shown, document = [], loaded.document
     for level in ordered:
         outcome = level.outcome
         if outcome is None:  # a number or another scalar is shown as it is written
             place = loaded.rubric.place(level.outcome_path)
-            outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
-        score = None if level.number is None else worth.get(level.number)
-        shown.append(ShownLevel(level.number, level.name, outcome, score))
+            if isinstance(document.value(place), int | float):
+                outcome = document.written_at(place)
+        shown.append(ShownLevel(level.number, level.name, outcome, worth.get(level.number)))
     return tuple(shown)
 
 
