@@ -75,6 +75,15 @@ def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named(said):
     assert fix("a.yaml", nested.encode(), OURS, unsafe=True).text == nested.replace("[0, 10]", "[0, 5]")
 
 
+def test_a_key_without_a_colon_is_in_the_way_of_a_copy():
+    bands = "[{score_range: [5, 10], expected_outcome: Names the log, and its line}]"
+    text = f"rubrics:\n  - {{id: a, score_ranges: {bands}}}\n"
+    fixed = fix("a.yaml", text.encode(), OURS, choices=["add-band"])
+    obstacles = [left.reason for left in fixed.left() if left.finding.rule == "coverage"]
+    assert (fixed.is_changed, len(obstacles)) == (False, 1)
+    assert obstacles[0].startswith("line 2: the key `and its line`")
+
+
 def test_of_three_criteria_with_one_id_each_gets_its_own():
     text = "rubrics:\n" + "".join(f"  - {{id: a, expected_outcome: Names {each}}}\n" for each in ("one", "two", "all"))
     found = lint("a.yaml", text.encode(), OURS).findings

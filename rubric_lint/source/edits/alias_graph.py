@@ -44,9 +44,12 @@ class AliasGraph:
     def is_usual(self) -> bool:
         """True if the text surely has no comments, no tags, no keys after a question mark, no fields in plain brackets.
 
-        Then everything in it can be moved or copied. It is looked at once, as many files only have such fixes offered.
+        Nor are there keys without a value, which may have no colon. Then everything in it can be moved or copied. It is
+        looked at once, as many files only have such fixes offered.
         """
-        return _UNUSUAL.search(self.document.source.text, self.document.preamble.end) is None
+        if _UNUSUAL.search(self.document.source.text, self.document.preamble.end):
+            return False
+        return not any(None in mapping.values() for _, mapping in self.document.mappings)
 
     @cached_property
     def layouts(self) -> "Layouts":
