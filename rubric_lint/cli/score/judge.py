@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import ExitStack
 from io import BytesIO
@@ -18,6 +17,7 @@ from rubric_lint.cli.options import JUDGING, command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -321,7 +321,7 @@ def name_results(answers: str, named: str | None, option: str = "--output") -> P
     if Path(answers).is_file():
         # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
         return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
-    if answers != STDIN and not os.path.lexists(answers):
+    if answers != STDIN and not is_there(answers):
         raise UserError(f"{answers}: {explain_os_error(answers, FileNotFoundError())}")
     # Only a file has a name from which the next run can derive the name of the results.
     raise click.UsageError(f"the answers are not read from a file; name a results file with {option}")
