@@ -17,7 +17,7 @@ from rubric_lint.cli.options import JUDGING, command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
-from rubric_lint.lint.project.paths import is_there
+from rubric_lint.lint.project.paths import is_same, is_there
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -315,7 +315,7 @@ def name_results(answers: str, named: str | None, option: str = "--output") -> P
         output = Path(named)
         if not output.parent.is_dir():
             raise click.UsageError(f"{option}: {named}: the folder {output.parent} does not exist; create it first")
-        if answers != STDIN and output.resolve() == Path(answers).resolve():
+        if answers != STDIN and is_same(output, answers):
             raise click.UsageError(f"{option} is the answers file; name another file for the results")
         return output
     if Path(answers).is_file():
