@@ -1,14 +1,11 @@
 """Keep the tools inside the folders that the user allowed, and read the files and texts that a call names."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH118
-
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.lint.project.files import File, Skipped, Unreadable
 from rubric_lint.lint.project.opening import STDIN
+from rubric_lint.lint.project.paths import follow_links
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.project.suites import find
 from rubric_lint.model.messages import join_words, visible
@@ -32,7 +29,7 @@ class Roots:
     """The allowed folders. Relative paths start at the current folder, which is the first of them."""
 
     def __init__(self, folders: Sequence[str]) -> None:
-        self._folders = list(dict.fromkeys(map(os.path.realpath, folders)))
+        self._folders = list(dict.fromkeys(map(follow_links, folders)))
 
     def require(self, path: str) -> str:
         """Return a path that is in an allowed folder, with its links resolved.
@@ -47,18 +44,15 @@ class Roots:
         if "\0" in path:
             raise ToolError("a path contains a null character")
         if not self.contains(path):
-            allowed = join_words(self._folders, "or")
+            allowed = join_words([str(folder) for folder in self._folders], "or")
             where = f"{visible(path)}: is outside {allowed}"
             raise ToolError(f"{where}; start the server with --root to allow another folder")
         return path
 
     def contains(self, path: str) -> bool:
         """Return whether a path is in an allowed folder, with its links resolved."""
-        real = os.path.normcase(os.path.realpath(path))
-        return any(
-            real == folder or real.startswith(os.path.join(folder, ""))
-            for folder in map(os.path.normcase, self._folders)
-        )
+        real = follow_links(path)
+        return any(real.is_relative_to(folder) for folder in self._folders)
 
     def find(
         self, paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None

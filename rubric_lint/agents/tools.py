@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import File, Unreadable, name_other_kind, read
 from rubric_lint.lint.project.opening import SMALL_LIMIT, STDIN, read_file
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines
@@ -317,7 +317,7 @@ def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     name = path or ""
     if name.startswith("-") and name != STDIN:  # Git would take it for an option
         raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
-    if "\0" in name or ":" not in name or os.path.lexists(name):
+    if "\0" in name or ":" not in name or is_there(name):
         roots.require(name)
     found = load_argument(name)
     roots.require(found.path)  # of a file in a revision, its place in the work tree

@@ -4,7 +4,7 @@ Call nothing here from other rooms. `start` has what the installed programs run,
 `options` the options that several have, `output` the choice of a format.
 """
 
-# Programs start faster without pathlib.
+# Ctrl+C is caught before anything else is loaded, pathlib too.
 # ruff: noqa: PTH119
 
 import gc

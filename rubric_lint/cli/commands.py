@@ -1,8 +1,5 @@
 """Run a command as a program and end it with its exit code."""
 
-# Programs start faster without pathlib.
-# ruff: noqa: PTH109, PTH123
-
 import gc
 import os
 import re
@@ -13,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from rubric_lint.cli import end_on_interrupt, raise_on_interrupt
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.run.console import complain, report_crash
 from rubric_lint.model.messages import UserError, find_near, join_words, visible
 
@@ -81,7 +80,7 @@ def end_at_once() -> None:
 def _explain_os_error(fault: OSError) -> str:
     """Describe a system error; one without a file name concerns the current folder or stdout."""
     try:
-        os.getcwd()
+        Path.cwd()
     except OSError:
         return "the current folder no longer exists; change to one that does"
     if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
@@ -94,7 +93,7 @@ def _explain_os_error(fault: OSError) -> str:
 def launch(command: click.Command, name: str) -> NoReturn:
     """Run a command as the program `name` and exit with its return value."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (it is open as long as the program runs)
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (it is open as long as the program runs)
     if sys.stdout is None:
         complain("stdout is closed")
         sys.exit(Exit.USAGE)
@@ -241,14 +240,14 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
         click.UsageError: with the command to type, if one is near.
     """
     is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
-    if not is_word or ctx.resilient_parsing or os.path.lexists(args[0]):
+    if not is_word or ctx.resilient_parsing or is_there(args[0]):
         return
     from rubric_lint.rules import BY_NAME
 
     if args[0] in BY_NAME:
         raise click.UsageError(f"`{args[0]}` is a rule; did you mean `rubric-lint explain {args[0]}`?", ctx)
     hint = suggest_command(ctx, commands, args)
-    if hint or (commands and not any(map(os.path.lexists, args[1:]))):
+    if hint or (commands and not any(map(is_there, args[1:]))):
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -18,6 +17,7 @@ import click
 from rubric_lint.cli.commands import Command, Exit, Option, format_near, format_unknown
 from rubric_lint.cli.given import GIVEN, Given
 from rubric_lint.lint.project.opening import STDIN
+from rubric_lint.lint.project.paths import exists, is_same
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import LIST_CHOICES
 from rubric_lint.model.messages import UserError, join_words, point_to_known
@@ -625,7 +625,7 @@ def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in {*known, LIST_CHOICES}:
             hint = format_unknown(name, known) or f"; there are {', '.join(known)}"
-            if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
+            if exists(name):
                 hint = f"; write the path before --choose{hint}"
             raise click.BadParameter(f"unknown choice {name!r}{hint}")
     return tuple(names)
@@ -701,9 +701,8 @@ def open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO |
     """
     if report is None:
         return nullcontext()
-    real = os.path.realpath(report)
     for name in read:
-        if name != "-" and os.path.realpath(name) == real:
+        if name != "-" and is_same(name, report):
             raise click.UsageError(f"--report: {report}: is also an input and would be overwritten; name another file")
     return open_output(report, "--report")
 

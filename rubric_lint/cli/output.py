@@ -12,6 +12,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
+from rubric_lint.lint.project.paths import find_ending, follow_links, is_same
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, join_words
@@ -146,7 +147,7 @@ def choose_by_ending(
     for known, kind in endings.items():
         if folded.endswith(known):
             return kind
-    ending = os.path.splitext(folded)[1]  # noqa: PTH122
+    ending = find_ending(folded)
     if default and not ending:
         return default
     found = f"unknown ending {ending}" if ending else "it has no ending"
@@ -206,13 +207,13 @@ def protect_rubrics(name: str | None, lint: "Lint") -> "Lint":
         return lint
     from rubric_lint.lint.project.files import File
 
-    real = os.path.realpath(name)
+    real = follow_links(name)
 
     def lint_all(files: "Iterable[File | Unreadable]") -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
         for file, outcome in lint(files):
             # The search may find an earlier JSON report, which contains no rubrics.
             is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
-            if is_ours and isinstance(file, File) and os.path.realpath(file.name) == real:
+            if is_ours and isinstance(file, File) and follow_links(file.name) == real:
                 raise click.UsageError(f"--output: {name} contains rubrics and would be overwritten; name another file")
             yield file, outcome
 
@@ -221,7 +222,7 @@ def protect_rubrics(name: str | None, lint: "Lint") -> "Lint":
 
 def refuse_same_file(file: str, output: str | None) -> None:
     """Check that --output is not the input file; raise click.UsageError if it is."""
-    if output and "-" not in {output, file} and os.path.realpath(output) == os.path.realpath(file):
+    if output and "-" not in {output, file} and is_same(output, file):
         raise click.UsageError("--output is the input file; name another file, or use `fix`")
 
 

@@ -82,7 +82,7 @@ class Journal:
 
     def read(self) -> Iterator[tuple[str, bytes]]:
         """Yield each record in the file that no later one renews: its id as JSON, and its line."""
-        with open_stream(str(self._path)) as lines:
+        with open_stream(self._path) as lines:
             for number, line in enumerate(iter(partial(lines.readline, LIMIT), b"")):
                 if number not in self.renewed:
                     yield _identify(line)[0], line
@@ -157,7 +157,7 @@ class Journal:
 
     def _read(self) -> Iterator[tuple[str, str, bool]]:
         line = torn = b""
-        with open_stream(str(self._path)) as lines:
+        with open_stream(self._path) as lines:
             for number, line in enumerate(iter(partial(lines.readline, LIMIT), b""), start=1):
                 try:
                     yield _identify(line)

@@ -1,10 +1,10 @@
 """Write what files hold, for humans and for programs."""
 
-import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.run.summary import Summary, format_nothing_read
 from rubric_lint.model.criterion import Hundredth, Shape, Thresholds, to_fraction
 from rubric_lint.model.finding import Unread
@@ -169,7 +169,7 @@ class ShowText:
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         faults = self._count(shown.errors, shown.warnings)
         if faults:
-            if shown.file == "<stdin>" or os.path.lexists(shown.file):  # not if stdin only has its name
+            if shown.file == "<stdin>" or is_there(shown.file):  # not if stdin only has its name
                 faults += f"; for details, run `{suggest('check', shown.file)}`"
             yield from self._look.wrap(f"{start} {faults}")
         for release in shown.releases:

@@ -112,7 +112,7 @@ def stem_of(name: str) -> str:
     """
     if name == "<stdin>":
         return "rubric"
-    return os.path.basename(name).split(".")[0]  # noqa: PTH119 (pathlib takes time to load)
+    return os.path.basename(name).split(".")[0]  # noqa: PTH119  (a Path would drop a `/` at the end)
 
 
 # The line ends of YAML 1.2 and of all editors; NEL, U+2028 and U+2029 are not among them.

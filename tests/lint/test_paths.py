@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import commands
 import pytest
 
 from rubric_lint.lint.project import paths
@@ -78,3 +79,12 @@ def test_a_name_of_a_file_stays_as_it_was_typed(name):
     (found,) = find([name], SettingsFinder())
     assert isinstance(found, File)
     assert found.name == name
+
+
+@pytest.mark.parametrize(("answers", "results"), [("circle", "results.jsonl"), ("answers.jsonl", "circle")])
+def test_a_circle_of_links_has_no_answers_and_takes_no_results(answers, results):
+    Path("r.rubric.yaml").write_text("rubrics:\n  - {id: a, expected_outcome: Cites a source}\n")
+    Path("answers.jsonl").write_text('{"id": "1", "answer": "Yes"}\n')
+    server = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = commands.run("rubric-score", "judge", "r.rubric.yaml", answers, *server, "--output", results)
+    assert (done.returncode, done.stderr) == (2, "rubric-score: circle: Too many levels of symbolic links\n")

@@ -1,7 +1,6 @@
 """Read a file with rubric tests whose form is valid."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
@@ -9,6 +8,7 @@ from typing import Any
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.lint.project.opening import LIMIT, read_file
+from rubric_lint.lint.project.paths import name_beside, simplify
 from rubric_lint.lint.project.settings import TEST_SUFFIXES
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
@@ -79,7 +79,7 @@ def locate_outputs(name: str) -> str:
 
 def find_recordings(rubric: str) -> str:
     """Return the path that recorded outputs of a rubric file have next to it, if there are any."""
-    return os.path.join(os.path.dirname(rubric), stem_of(rubric) + RECORDINGS)  # noqa: PTH118, PTH120
+    return name_beside(rubric, stem_of(rubric) + RECORDINGS)
 
 
 def read_tests(name: str, document: Document) -> RubricTests:
@@ -130,4 +130,4 @@ def split_reference(name: str, reference: str) -> tuple[str, str]:
 
 def _join_path(name: str, path: str) -> str:
     """Return a path that a test file names, which is relative to its folder."""
-    return os.path.normpath(os.path.join(os.path.dirname(name), path))  # noqa: PTH118, PTH120 (a Path drops `./`)
+    return str(simplify(FilePath(name).parent / path))

@@ -1,7 +1,6 @@
 """Run `rubric-lint adopt`: describe a home-made format by a table in the settings."""
 
 import json
-import os
 import re
 import shlex
 import sys
@@ -37,6 +36,7 @@ from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.opening import STDIN
+from rubric_lint.lint.project.paths import is_there
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
@@ -485,7 +485,7 @@ def _format_conversion(files: Sequence[_AdoptedFile]) -> str:
     if path == STDIN or files[0].input.label != path:
         return ""
     stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
-    command = suggest("convert", path, to="rubric", output=_number(str(stem), ".rubric.yaml", os.path.lexists))
+    command = suggest("convert", path, to="rubric", output=_number(str(stem), ".rubric.yaml", is_there))
     return f"to write {pluralize(len(files), 'it', 'each')} in rubric-lint's own format: {command}"
 
 

@@ -1,9 +1,5 @@
 """Assess rubrics by the findings of their file, its tests, and what recorded outputs show."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH118, PTH120, PTH208
-
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -71,6 +67,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, read_chunks
+from rubric_lint.lint.project.paths import is_same, name_beside
 from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
@@ -193,11 +190,10 @@ class LintedFile:
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations that the rubric does not meet, of the rubric tests in its folder."""
-        folder = os.path.dirname(self.file.name) or "."
-        real = os.path.realpath(self.file.name)
-        for name in sorted(filter(is_test_file, os.listdir(folder))):
-            path = os.path.join(os.path.dirname(self.file.name), name)
-            if real not in map(os.path.realpath, find_needed(path)[:1]):
+        siblings = Path(self.file.name).parent.iterdir()
+        for other in sorted(path.name for path in siblings if is_test_file(path.name)):
+            path = name_beside(self.file.name, other)
+            if not any(is_same(rubric_file, self.file.name) for rubric_file in find_needed(path)[:1]):
                 continue
             runner = Runner(self._finder)
             result = runner.run(File(path, self._finder.for_file(path)))

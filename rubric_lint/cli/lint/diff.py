@@ -1,13 +1,10 @@
 """Run `rubric-lint diff`: report changes in meaning of a branch or between two files, and their effects."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH116, PTH118
-
-import os
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -30,7 +27,8 @@ from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encod
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
-from rubric_lint.lint.project.opening import STDIN, name_input, read_chunks
+from rubric_lint.lint.project.opening import STDIN, name_input, read_chunks, stat_path
+from rubric_lint.lint.project.paths import follow_links, is_there, relate
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.argument import UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
@@ -96,7 +94,7 @@ def _choose(pairs: list[RubricPair], name: str) -> list[RubricPair]:
 
 def _compare_branch(given: Given) -> DiffReport:
     """Compare the rubrics of all changed files with what they were where the branch left its base."""
-    if given.old is not None and os.path.lexists(given.old):
+    if given.old is not None and is_there(given.old):
         raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
     try:
         branch = read_branch(given.old)
@@ -143,14 +141,14 @@ def _require_different_names(pairs: list[RubricPair]) -> None:
 
 def _name(branch: Branch, path: str) -> str:
     """Return the name, from the current folder, of a file in the repository."""
-    return os.path.relpath(os.path.join(branch.root, path), os.path.realpath("."))
+    return str(relate(branch.root / path, follow_links(Path())))
 
 
 def _list_checked(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
     """Return the changed files that a run over the repository reads, by their paths in it."""
-    changed = {os.path.join(branch.root, new): new for _, new in branch.files if new}
-    start = os.path.relpath(branch.root)
-    found = (os.path.realpath(file.name) for file in find([start], finder) if isinstance(file, File))
+    changed = {branch.root / new: new for _, new in branch.files if new}
+    start = str(relate(branch.root, Path()))
+    found = (follow_links(file.name) for file in find([start], finder) if isinstance(file, File))
     return frozenset(changed[name] for name in found if name in changed)
 
 
@@ -193,14 +191,14 @@ def _find_findings(
 
 def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source, Finding], ...]:
     """Return the findings of the rubric tests that a changed file bears on."""
-    changed = {os.path.join(branch.root, path) for pair in branch.files for path in pair if path}
+    changed = {branch.root / path for pair in branch.files for path in pair if path}
     runner = Runner(finder)
     found: list[tuple[Source, Finding]] = []
-    for file in find_tests([os.path.relpath(branch.root)], finder):
+    for file in find_tests([str(relate(branch.root, Path()))], finder):
         if not isinstance(file, File):
             continue
         files = [file.name, *find_needed(file.name)]
-        if changed.isdisjoint(map(os.path.realpath, files)):
+        if changed.isdisjoint(map(follow_links, files)):
             continue
         result = runner.run(file)
         if isinstance(result, Result):
@@ -214,7 +212,7 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
     options = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=require_judgements(rubrics))
     with suppress(OSError, ValueError):
-        size = None if name == STDIN else os.stat(name).st_size
+        size = None if name == STDIN else stat_path(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)
     try:
         for effect in score_both(read_entries(_read_chunks(name, progress), options), pairs):

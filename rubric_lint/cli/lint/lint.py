@@ -1,9 +1,6 @@
 """Define `rubric-lint`: the program, and `check`, which checks rubrics and reports findings."""
 
-# Paths are str, see lint/project/settings.py.
-
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -213,11 +210,12 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
         SettingsError: when a settings file is invalid.
     """
     from rubric_lint.lint.project.files import tidy
+    from rubric_lint.lint.project.paths import is_there
     from rubric_lint.lint.project.settings_report import report_settings
 
     reports, code = [], Exit.CLEAN
     for path in map(tidy, paths):
-        if os.path.lexists(path):
+        if is_there(path):
             reports.append(report_settings(path, finder))
         else:
             complain(f"{path}: does not exist")

@@ -15,6 +15,7 @@ from rubric_lint.cli.commands import CommandGroup, Exit, end_at_once
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import Choice, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
+from rubric_lint.lint.project.paths import is_folder, is_there
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.messages import UserError, counted, visible
@@ -55,7 +56,7 @@ def init(given: Given) -> None:
     if name == "-":
         click.echo(text, nl=False)
         return
-    if os.path.isdir(name):  # noqa: PTH112  (Path.is_dir may raise)
+    if is_folder(name):
         raise click.UsageError(f"{name} is a folder; name a file in it")
     try:
         with Path(name).open("wb" if given.force else "xb") as stream:
@@ -153,7 +154,7 @@ def install(given: Given) -> None:
         if has_content(target, text):
             click.echo(f"{visible(str(target))} is up to date.", err=True)
             return
-        if os.path.lexists(target) and not given.force:
+        if is_there(target) and not given.force:
             raise click.UsageError(
                 f"{target} differs from the skill of this version; compare it with `rubric-lint skill print`, then use "
                 "--force to overwrite it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import ExitStack
 from io import BytesIO
@@ -19,6 +18,7 @@ from rubric_lint.cli.output import JSON_LINES, choose_by_ending
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_stream
+from rubric_lint.lint.project.paths import is_same, is_there
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, pluralize, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -309,13 +309,13 @@ def name_results(answers: str, named: str | None, option: str = "--output") -> P
         output = Path(named)
         if not output.parent.is_dir():
             raise click.UsageError(f"{option}: {named}: the folder {output.parent} does not exist; create it first")
-        if answers != STDIN and output.resolve() == Path(answers).resolve():
+        if answers != STDIN and is_same(output, answers):
             raise click.UsageError(f"{option} is the answers file; name another file for the results")
         return output
     if Path(answers).is_file():
         # Another kind of file keeps its suffix: answers.csv next to answers.jsonl has results of its own.
         return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
-    if answers != STDIN and not os.path.lexists(answers):
+    if answers != STDIN and not is_there(answers):
         raise UserError(f"{answers}: {explain_os_error(answers, FileNotFoundError())}")
     # Only a file has a name from which the next run can derive the name of the results.
     raise click.UsageError(f"the answers are not read from a file; name a results file with {option}")

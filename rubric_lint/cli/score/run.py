@@ -16,6 +16,7 @@ from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import choose_by_ending, make_style
 from rubric_lint.lint.project.opening import STDIN, name_input, open_input, read_chunks
+from rubric_lint.lint.project.paths import is_same
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, to_data
@@ -222,7 +223,7 @@ def check_output(given: Given) -> None:
     require_file_name(given.output, "--output")
     if given.form:
         raise click.UsageError("--format is for stdout; the name of --output says the format of the file")
-    if given.report and os.path.realpath(given.report) == os.path.realpath(given.output):
+    if given.report and is_same(given.report, given.output):
         raise click.UsageError("--output and --report name the same file")
     choose_by_ending(given.output, RESULT_ENDINGS, advice="; all but .parquet also with .gz or .zst")
     try:
@@ -236,7 +237,7 @@ class ResultOutput:
 
     def __init__(self, name: str, rubrics: Mapping[str, ScoringRubric], read: Sequence[str], *, compact: bool) -> None:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
-        if any(input_name != STDIN and os.path.realpath(input_name) == os.path.realpath(name) for input_name in read):
+        if any(input_name != STDIN and is_same(input_name, name) for input_name in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
         try:
             self._file = PartFile(name)
@@ -318,7 +319,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
 def _format_command(given: Given) -> str:
     """Return the command of this run with a table of all results as its output."""
     inputs: tuple[str, ...] = vars(given).get("outputs") or given.results
-    is_input = any(os.path.realpath(name) == os.path.realpath("results.csv") for name in inputs)
+    is_input = any(is_same(name, "results.csv") for name in inputs)
     # What is for stdout is left out.
     output = "all-results.csv" if is_input else "results.csv"
     return repeat_command(click.get_current_context(), without=("form", "compact", "output"), output=output)

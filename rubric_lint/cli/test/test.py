@@ -1,6 +1,5 @@
 """Define `rubric-test`, which runs the tests of rubrics on recorded judge outputs."""
 
-import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
@@ -24,6 +23,7 @@ from rubric_lint.cli.output import (
 )
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
+from rubric_lint.lint.project.paths import is_same, relate
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_first, join_words, list_names, visible
@@ -80,7 +80,7 @@ def init(given: Given) -> int:
                 f"{given.outputs}: no recorded output that counts for this rubric, so there is nothing to test"
             )
         outputs: str | None = _relate(given.outputs, target)
-        if is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs):
+        if is_test_file(target) and is_same(locate_outputs(target), given.outputs):
             outputs = None  # the name of the test file says where its outputs are
         start = start_from_outputs(tested, recorded, reference, outputs)
     _write_tests(given, target, start)
@@ -137,8 +137,7 @@ def _name_tests(path: str, name: str) -> str:
 
 def _relate(path: str, target: str) -> str:
     """Return a path relative to the folder of the test file, with slashes."""
-    folder = os.path.dirname(target) if target != "-" else ""  # noqa: PTH120
-    return Path(os.path.relpath(path, folder or ".")).as_posix()
+    return relate(path, Path(target).parent).as_posix()
 
 
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:

@@ -1,8 +1,5 @@
 """Offer code lenses above rubrics and tests, and run their commands as the command line does."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH113, PTH116, PTH118, PTH119, PTH120
-
 import asyncio
 import os
 import shlex
@@ -25,6 +22,7 @@ from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.workspace import expand, uri_of
 from rubric_lint.lint.case_names import find_names
 from rubric_lint.lint.project.opening import LIMIT, read_file
+from rubric_lint.lint.project.paths import is_file, relate, simplify
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.model.finding import NearMissStep
 from rubric_lint.model.messages import counted
@@ -65,7 +63,7 @@ class TestFile:
 def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
     """Return the lenses of a file on disk: over its tests, or over each rubric without errors."""
     path, settings = analysis.state.name, analysis.state.settings
-    if settings is None or not os.path.isfile(path):
+    if settings is None or not is_file(path):
         return []
     if settings.is_test_file:
         document = next(iter(analysis.documents), None)
@@ -143,13 +141,11 @@ def find_test_files(path: str) -> list[TestFile]:
     """Return the test files in the folder of a file that test its rubrics, in the order of their names."""
     found = []
     try:
-        with os.scandir(os.path.dirname(path) or ".") as entries:
-            names = sorted(entry.name for entry in entries if is_test_file(entry.name))
-        for name in names[:_MOST_FILES]:
-            other = os.path.join(os.path.dirname(path), name)
-            status = os.stat(other)
-            file = _read_test_file(other, status.st_mtime_ns, status.st_size)
-            if file and os.path.normcase(file.rubric) == os.path.normcase(os.path.normpath(path)):
+        others = sorted((other for other in Path(path).parent.iterdir() if is_test_file(other.name)), key=str)
+        for other in others[:_MOST_FILES]:
+            status = other.stat()
+            file = _read_test_file(str(other), status.st_mtime_ns, status.st_size)
+            if file and Path(file.rubric) == simplify(path):
                 found.append(file)
     except OSError:
         return found
@@ -158,11 +154,8 @@ def find_test_files(path: str) -> list[TestFile]:
 
 def find_outputs(path: str, files: list[TestFile]) -> list[str]:
     """Return the files with recorded outputs of the rubrics of a file: next to it, or named by its tests."""
-    return [
-        file
-        for file in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
-        if os.path.isfile(file)
-    ]
+    named = dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
+    return list(filter(is_file, named))
 
 
 def _read_source(path: str) -> Source:
@@ -197,7 +190,7 @@ class ProgramCall(NamedTuple):
     program: str
     arguments: tuple[str, ...]
     title: str
-    folder: str = ""
+    folder: Path | None = None
 
     @property
     def line(self) -> str:
@@ -207,7 +200,7 @@ class ProgramCall(NamedTuple):
 
 def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
     """Return the call for a command on a file and the rubric with this name, or why there is none."""
-    folder, stem = os.path.dirname(path), stem_of(path)
+    folder, stem = Path(path).parent, stem_of(path)
     if command == RUN_TESTS:
         files = [file.path for file in find_test_files(path) if name in ("", file.name) or not file.name]
         if is_test_file(path):
@@ -222,7 +215,7 @@ def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
             return f"{folder} has no recorded outputs of this rubric"
         return ProgramCall("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
     if command == ADOPT:  # new settings are for the whole repository
-        root = str(find_root(Path(folder)))
+        root = find_root(folder)
         return ProgramCall("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
     arguments = ["prompt", *_shorten([path], folder)]
     if name:
@@ -230,10 +223,10 @@ def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
     return ProgramCall("score", (*arguments, "--answer", "(the answer)"), f"{stem} prompt")
 
 
-def _shorten(paths: Sequence[str], folder: str) -> list[str]:
+def _shorten(paths: Sequence[str], folder: Path) -> list[str]:
     """Return paths as the command line would name them in a folder, never like an option."""
-    names = [os.path.relpath(path, folder) for path in paths]
-    return [os.path.join(".", name) if name.startswith("-") else name for name in names]
+    names = [str(relate(path, folder)) for path in paths]
+    return [f".{os.sep}{name}" if name.startswith("-") else name for name in names]
 
 
 class Commands:
@@ -250,7 +243,7 @@ class Commands:
         """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
         uri, name = [*map(str, arguments), "", ""][:2]
         state = await self._documents.state(uri)
-        if state is None or not os.path.isfile(state.name):
+        if state is None or not is_file(state.name):
             self._connection.show_message("this command needs a file on disk that is open in the editor")
             return None
         if not CAN_RUN:
@@ -264,7 +257,7 @@ class Commands:
         settings = folder.options.configuration
         if settings:
             call = call._replace(arguments=(*call.arguments, "--config", expand(settings, folder.path)))
-        printed = await self._call(call, call.folder or os.path.dirname(state.name))
+        printed = await self._call(call, call.folder or Path(state.name).parent)
         if self._is_over:
             return None
         try:
@@ -273,7 +266,7 @@ class Commands:
             is_saved = False
         else:  # apart from line ends, which editors make alike
             is_saved = state.text.body.splitlines() == saved.splitlines()
-        file = os.path.basename(state.name)
+        file = Path(state.name).name
         note = "" if is_saved else f"{file} has changes that are not saved; this is about the file on disk.\n\n"
         report = f"$ {call.line}\n\n{note}{printed}"
         await self._show(call.title, report)
@@ -288,7 +281,7 @@ class Commands:
         if self._reports:
             self._reports.cleanup()
 
-    async def _call(self, call: ProgramCall, folder: str) -> str:
+    async def _call(self, call: ProgramCall, folder: Path) -> str:
         """Return what a call prints, and how it ended if that is not by itself."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -329,8 +322,7 @@ class Commands:
             return
         if self._reports is None:
             self._reports = TemporaryDirectory(prefix="rubric-lint-")
-        path = os.path.join(self._reports.name, f"{title}.txt")
-        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
-            file.write(report)
+        path = Path(self._reports.name, f"{title}.txt")
+        path.write_text(report, "utf-8", newline="\n")
         params = types.ShowDocumentParams(uri_of(path), take_focus=True)
         await self._connection.ask(types.WINDOW_SHOW_DOCUMENT, params)

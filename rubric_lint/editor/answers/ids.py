@@ -1,14 +1,11 @@
 """Answer requests about the id of a criterion: its definition, its uses in rubrics, tests and outputs, renames."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH100, PTH110, PTH119
-
-import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path as FilePath
 from typing import Any
 
 from lsprotocol import types
@@ -23,6 +20,7 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.lint.fix.new_findings import DataChange
 from rubric_lint.lint.fix.proof import find_proof_failure
 from rubric_lint.lint.fix_builder import build_alias_graph
+from rubric_lint.lint.project.paths import exists, make_absolute
 from rubric_lint.model.criterion import Criterion
 from rubric_lint.model.messages import visible, whole
 from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_models, name_rubrics
@@ -213,7 +211,7 @@ def _find_tested(library: Library, file: str, document: Document) -> list[IdOwne
         return []
     path, name = reference
     try:
-        owners = list_owners(library.read(library.find(os.path.abspath(path))), claimed=True)
+        owners = list_owners(library.read(library.find(str(make_absolute(path)))), claimed=True)
     except UnreadError:
         return []
     names = {owner.loaded.name for owner in owners}
@@ -269,7 +267,7 @@ def find_uses(library: Library, owner: IdOwner, also: str = "") -> IdUses:
         try:
             linked |= dict.fromkeys(_add_tests(uses, library, file, owner), True)
         except UnreadError as fault:
-            uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
+            uses.obstacles.append(f"{FilePath(file).name}: {fault}")
     meaning = hash_rubric(owner.reading, owner.loaded.name)
     by_hash = []
     for file in library.list_files(path) if meaning else ():
@@ -279,7 +277,7 @@ def find_uses(library: Library, owner: IdOwner, also: str = "") -> IdUses:
                     by_hash.append(file)
     recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda link: link[1])}
     for file in library.list_once([*linked, *by_hash]):
-        if os.path.exists(file) or file in library.files:
+        if exists(file) or file in library.files:
             _add_records(uses, library, file, owner, meaning, is_recorded=recorded.get(identify(file)))
     return uses
 
@@ -289,7 +287,7 @@ def _add_tests(uses: IdUses, library: Library, file: str, owner: IdOwner) -> lis
     name = owner.id
     needed: list[str] = []
     is_used = library.may_hold(file, name)
-    if not is_used and not library.may_hold(file, os.path.basename(owner.reading.path)):
+    if not is_used and not library.may_hold(file, FilePath(owner.reading.path).name):
         return needed
     reading = library.read(file)
     if reading.faults and is_used:
@@ -420,7 +418,7 @@ def _rewrite(reading: LibraryFile, documents: dict[Document, list[_Intent]]) -> 
     source = Source(reading.source.name, reading.source.text)
     doubt = find_proof_failure(source, Source(source.name, new), changes, reading.settings)
     if doubt:
-        raise RequestRefusedError(f"{os.path.basename(reading.path)}: {doubt}")
+        raise RequestRefusedError(f"{FilePath(reading.path).name}: {doubt}")
     return new, edits
 
 
@@ -557,7 +555,7 @@ async def answer_rename(documents: OpenDocuments, params: types.RenameParams) ->
         return None
     files, recordings = renamed
     if recordings:
-        names = ", ".join(visible(os.path.basename(path)) for path in recordings[:3])
+        names = ", ".join(visible(FilePath(path).name) for path in recordings[:3])
         more = f" and {len(recordings) - 3} more" if len(recordings) > 3 else ""
         documents.connection.show_message(
             f"the judge outputs in {names}{more} still have the old id, so they no longer count; judge again"

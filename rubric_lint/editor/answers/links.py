@@ -1,11 +1,8 @@
 """Find what a document links to: its schema, the rubric and outputs of its tests, and files that it names."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH120
-
-import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -16,6 +13,7 @@ from rubric_lint.editor.server.analysis import Analysis
 from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.workspace import uri_of
 from rubric_lint.formats.search.locate import find_claim, find_claim_span
+from rubric_lint.lint.project.paths import is_file, make_absolute
 from rubric_lint.lint.project.settings import NAMES
 from rubric_lint.model.schema_files import catalogue
 from rubric_lint.source.document import Document
@@ -32,12 +30,12 @@ _Link = tuple[Span, str, str]
 """A place, the address that it leads to, and the tooltip."""
 
 
-def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
+def make_links(analysis: Analysis, roots: list[Path]) -> list[types.DocumentLink]:
     """Return the links of a document. A path is relative to the document, or to one of the folders `roots`."""
     state = analysis.state
     if state.settings is None or analysis.result is None:
         return []
-    is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
+    is_test, is_settings = state.settings.is_test_file, Path(state.name).name in NAMES[:1]
     if not (is_test or is_settings or analysis.result.rubrics):
         return []
     links: list[_Link] = []
@@ -46,16 +44,17 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
     if is_test and analysis.documents:
         links += _link_needed(analysis, analysis.documents[0])
     linked = [span for span, *_ in links]
-    known: dict[str, str] = {}  # what looks like a path, and the file that is there
+    known: dict[str, Path | None] = {}  # what looks like a path, and the file that is there
     for found in _PATH.finditer(analysis.source.text):
         path, place = found["path"], Span(*found.span("path"))
         if path not in known:
             if len(known) == _MOST:
                 break
-            paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
-            known[path] = next((candidate for candidate in paths if os.path.isfile(candidate)), "")
-        if known[path] and not any(place.start < other.end and other.start < place.end for other in linked):
-            links.append((place, uri_of(known[path]), "Open the file"))
+            candidates = (make_absolute(root / path) for root in (Path(state.name).parent, *roots))
+            known[path] = next(filter(is_file, candidates), None)
+        file = known[path]
+        if file and not any(place.start < other.end and other.start < place.end for other in linked):
+            links.append((place, uri_of(file), "Open the file"))
     return [
         types.DocumentLink(state.text.range(span), target=target, tooltip=tooltip)
         for span, target, tooltip in sorted(links)
@@ -64,7 +63,7 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
 
 async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
     """Return the links of a document."""
-    roots = [folder.path for folder in documents.workspace.folders if folder.path]
+    roots = [Path(folder.path) for folder in documents.workspace.folders if folder.path]
     return await documents.ask(params.text_document.uri, make_links, roots)
 
 
@@ -73,14 +72,14 @@ def _link_schema(document: Document) -> Iterator[_Link]:
     claim, span = find_claim(document), find_claim_span(document)
     for entry in catalogue():
         if span and (entry.name, entry.version) == claim:
-            yield (inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+            yield (inside_quotes(document, span), uri_of(entry.path), "Open the JSON Schema")
 
 
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
     """Link the rubric and the recorded outputs that a file with tests names."""
     state = analysis.state
     reference = read_reference(state.name, document.data)
-    if reference and os.path.isfile(reference[0]):
+    if reference and is_file(reference[0]):
         path, name = reference
         target = uri_of(path)
         rubrics = [loaded for loaded in find_rubrics(state, path) if name and loaded.name == name]
@@ -91,5 +90,5 @@ def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
         yield (inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
     if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
-        if os.path.isfile(path):
+        if is_file(path):
             yield (inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")

@@ -1,13 +1,11 @@
 """Read files for a request that is about several: open ones as they are typed, others as they are on the disk."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH100, PTH118, PTH120, PTH208
-
-import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from rubric_lint.editor.server.analysis import State
 from rubric_lint.editor.server.positions import DocumentText
@@ -15,6 +13,7 @@ from rubric_lint.editor.server.workspace import Workspace, identify, uri_of
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.project.files import File, Unreadable, find, read
+from rubric_lint.lint.project.paths import is_file, make_absolute
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, claim_by_name
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.document import Document
@@ -49,7 +48,7 @@ class LibraryFile:
 
     def name_line(self, offset: int) -> str:
         """Return the file name and the line of an offset, as messages name them."""
-        return f"{os.path.basename(self.path)}:{self.source.position(offset).line}"  # noqa: PTH119
+        return f"{Path(self.path).name}:{self.source.position(offset).line}"
 
 
 class Library:
@@ -69,19 +68,17 @@ class Library:
         for folder in self._workspace.folders:
             if folder.path and not isinstance(folder.finder, SettingsError):
                 items = find([folder.path], folder.finder)
-                found |= dict.fromkeys(os.path.abspath(item.name) for item in items if isinstance(item, File))
+                found |= dict.fromkeys(str(make_absolute(item.name)) for item in items if isinstance(item, File))
         return list(found)
 
     def list_files(self, path: str) -> list[str]:
         """Return these files; for a file outside all folders also those next to it."""
         if self._workspace.folder_of(path).path is not None:
             return self.files
-        place = os.path.dirname(path)
-        try:
-            siblings = [os.path.join(place, name) for name in sorted(os.listdir(place))]
-        except OSError:
-            siblings = []
-        return list(dict.fromkeys([*self.files, *(path for path in siblings if os.path.isfile(path))]))  # noqa: PTH113
+        siblings: list[str] = []
+        with suppress(OSError):
+            siblings = sorted(str(other) for other in Path(path).parent.iterdir() if is_file(other))
+        return list(dict.fromkeys([*self.files, *siblings]))
 
     def find(self, path: str) -> str:
         """Return the path by which a file is open, which may lead there by a link; the same path if it is not open."""

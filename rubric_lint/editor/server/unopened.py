@@ -1,12 +1,9 @@
 """Publish the findings of the files in the folders that are not open."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH100, PTH110
-
 import asyncio
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -18,6 +15,7 @@ from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.workspace import Folder, uri_of
 from rubric_lint.lint.project.files import File, Unreadable, find
 from rubric_lint.lint.project.opening import stat_path
+from rubric_lint.lint.project.paths import exists, make_absolute
 from rubric_lint.lint.project.settings import SettingsError
 
 _TOGETHER = 0.3  # seconds in which changes of files are taken together
@@ -119,7 +117,7 @@ class UnopenedFiles:
         if file.reason:
             return _write_reason(file.path, uri, file.reason)
         try:
-            return self._documents.lint_file(file.path, uri) if os.path.exists(file.path) else []
+            return self._documents.lint_file(file.path, uri) if exists(file.path) else []
         except Exception as fault:
             self._documents.report(fault, uri)
             return _write_reason(file.path, uri, CRASHED)
@@ -128,15 +126,15 @@ class UnopenedFiles:
 def find_files(folder: Folder) -> list[FoundFile]:
     """Find the files of a folder, and what cannot be read, such as an invalid settings file, with the reason."""
     if isinstance(folder.finder, SettingsError):
-        return [FoundFile(os.path.abspath(folder.finder.path), folder, reason="; ".join(folder.finder.faults))]
-    stamps: dict[str, Stamp] = {}
+        return [FoundFile(str(make_absolute(folder.finder.path)), folder, reason="; ".join(folder.finder.faults))]
+    stamps: dict[Path, Stamp] = {}
     found = []
     for item in find([folder.path or ""], folder.finder):
-        path = os.path.abspath(item.name if isinstance(item, File) else item.path)
+        path = str(make_absolute(item.name if isinstance(item, File) else item.path))
         if isinstance(item, Unreadable):
             found.append(FoundFile(path, folder, reason=item.reason))
             continue
-        place = os.path.dirname(path)  # noqa: PTH120
+        place = Path(path).parent
         if place not in stamps:
             settings = folder.find_settings(path)
             table = (settings.origin, settings.table) if settings else ()

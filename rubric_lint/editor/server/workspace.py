@@ -1,17 +1,15 @@
 """Find the settings for a document: those of the editor for its folder, and those of rubric-lint for the file."""
 
-# Paths are str here, as in lint/project/files.py.
-# ruff: noqa: PTH100, PTH118, PTH119
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
+from rubric_lint.lint.project.paths import follow_links, make_absolute
 from rubric_lint.lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.model.finding import Result
@@ -40,16 +38,16 @@ def path_of(uri: str) -> str | None:
     return path.replace("/", os.sep)
 
 
-def uri_of(path: str) -> str:
+def uri_of(path: str | Path) -> str:
     """Return the URI of a file."""
-    uri = PurePath(os.path.abspath(path)).as_uri().replace("file:////", "file://", 1)  # a host follows
+    uri = make_absolute(path).as_uri().replace("file:////", "file://", 1)  # a host follows
     return re.sub(r"^file:///[A-Z]:", lambda drive: drive[0].lower(), uri)
 
 
 def identify(path: str) -> str:
     """Return the path of a file without links; the same path if no file can have it."""
     try:
-        return os.path.realpath(path)
+        return str(follow_links(path))
     except ValueError:
         return path
 
@@ -130,7 +128,8 @@ def read_options(value: Any) -> tuple[EditorOptions, list[str]]:
 def expand(path: str, folder: str | None) -> str:
     """Make a path from the settings absolute, relative to the folder."""
     path = path.replace("${workspaceFolder}", folder or "")
-    return os.path.abspath(os.path.join(folder or "", os.path.expanduser(path)))  # noqa: PTH111
+    # `Path.expanduser` raises for a user that nobody knows.
+    return str(make_absolute(Path(folder or "", os.path.expanduser(path))))  # noqa: PTH111
 
 
 _SUFFIX_OF = {
@@ -150,7 +149,7 @@ def name_document(uri: str, language: str) -> str:
     if path:
         return path
     try:
-        name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
+        name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"  # noqa: PTH119  (it may end in `/`)
     except ValueError:  # not a URI
         name = "untitled"
     is_named = name.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
@@ -188,7 +187,7 @@ class Folder:
             raise self.finder.with_traceback(None)
         if path is None and self.path is None:
             return SettingsFinder(isolated=True).for_file(name)
-        place = path or os.path.join(self.path or "", name)
+        place = path or str(Path(self.path or "", name))
         settings = self.finder.find_nearest(place)
         is_known = (
             place.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
@@ -247,7 +246,8 @@ class Workspace:
         holding = [
             folder
             for folder in self.folders
-            if folder.path is not None and path.startswith(os.path.join(folder.path, ""))
+            # Text, as this is asked for each file of a folder, and a Path takes 30 times as long.
+            if folder.path is not None and path.startswith(os.path.join(folder.path, ""))  # noqa: PTH118
         ]
         return max(holding, key=lambda folder: len(folder.path or ""), default=self.outside)
 

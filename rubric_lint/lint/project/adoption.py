@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.lint.project.paths import is_there, make_absolute, relate
+from rubric_lint.lint.project.paths import find_ending, is_there, make_absolute, relate
 from rubric_lint.lint.project.settings import NAMES, read_table, shorten_path
 from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
 from rubric_lint.model.messages import UserError
@@ -45,7 +45,7 @@ def name_files(names: Iterable[str], settings_file: Path) -> list[str]:
             raise AdoptionError(
                 f"{name}: is outside {shorten_path(root) or '.'}, the folder of the settings; run this there"
             )
-        found.setdefault((path.parent, path.suffix), []).append(path)
+        found.setdefault((path.parent, find_ending(path.name)), []).append(path)
     patterns: list[str] = []
     for (folder, suffix), paths in found.items():
         patterns += _name_in(root, folder, suffix, paths)

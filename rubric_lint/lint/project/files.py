@@ -274,7 +274,7 @@ class FileSearch:
         except OSError as fault:
             yield _refuse(str(fault.filename), fault)
             ignores = ()
-        prefix = "" if name == "." else os.path.join(name, "")
+        prefix = "" if name == "." else _end(name)
         start = _Folder(prefix, _end(path), _end(real), _end(find_root(real)), ignores)
         # A stack, because folders may be nested deeper than calls.
         pending: list[_Folder | _Reached] = [start]
@@ -375,7 +375,7 @@ def tidy(name: str) -> str:
     return name or "."
 
 
-def _end(path: Path) -> str:
+def _end(path: str | Path) -> str:
     """Return a path with a separator at its end."""
     return os.path.join(path, "")
 

@@ -18,7 +18,7 @@ from rubric_lint.formats.agentv.suites import CASE_FILES, EVAL_FILES
 from rubric_lint.formats.dialects import may_name_files
 from rubric_lint.lint.project.files import File, FileSearch, Unreadable
 from rubric_lint.lint.project.opening import LIMIT, explain_os_error, read_file
-from rubric_lint.lint.project.paths import follow_links, is_file, is_folder, is_there, simplify
+from rubric_lint.lint.project.paths import find_ending, follow_links, is_file, is_folder, is_there, simplify
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.source.deadline import Clock
 from rubric_lint.source.reading import read_documents
@@ -217,7 +217,7 @@ def _refuse_kinds(text: str, *, is_included: bool) -> None:
     Raises:
         _NotReadError: if it does.
     """
-    suffix = os.path.splitext(text)[1].lower().partition(":")[0]  # noqa: PTH122  (before 3.14, a Path takes no `a.`)
+    suffix = find_ending(text).lower().partition(":")[0]
     if suffix in _PROGRAMS:
         raise _NotReadError(Effect.ONLY_NEW, "a program makes them")
     if suffix == ".csv":

@@ -3,7 +3,7 @@
 A name is text that a user typed or a file has. Messages show it as it is, and `a.yaml/` is no file; a Path drops `/`.
 """
 
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120, PTH122
 
 import os
 from pathlib import Path
@@ -12,6 +12,16 @@ from pathlib import Path
 def make_absolute(name: str | Path) -> Path:
     """Return the absolute path without `..`: `Path.absolute` keeps `..`, and `Path.resolve` follows links."""
     return Path(os.path.abspath(name))
+
+
+def find_ending(name: str) -> str:
+    """Return the ending of a name: `.json`; and `.` of `a.`, of which `Path.suffix` is empty before Python 3.14."""
+    return os.path.splitext(name)[1]
+
+
+def name_beside(name: str, other: str) -> str:
+    """Return the name of another file in the folder of one, with the `./` that it may have: a Path has none."""
+    return os.path.join(os.path.dirname(name), other)
 
 
 def simplify(name: str | Path) -> Path:

@@ -1,9 +1,5 @@
 """Describe the content of one file, or of many: read, describe and report each one before the next."""
 
-# Paths are str, see lint/project/settings.py.
-# ruff: noqa: PTH202
-
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +11,7 @@ from rubric_lint.formats.agentv.parts import is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import RELEASES
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.lint.project.files import File, Unreadable
-from rubric_lint.lint.project.opening import LIMIT
+from rubric_lint.lint.project.opening import LIMIT, stat_path
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.linting import FileRun
@@ -336,7 +332,7 @@ class ShowRun(FileRun[Shown]):
             shown = shown._replace(reason="its cases are in the files that it names")
         if shown.reason == EMPTY and not file.is_stdin:
             with suppress(OSError):
-                if os.path.getsize(file.name) > LIMIT:  # only its head was read
+                if stat_path(file.name).st_size > LIMIT:  # only its head was read
                     return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
         return shown
 
