@@ -55,22 +55,6 @@ def ragas_judge(**reply):
     return prompts, Judge()
 
 
-@original
-def geval(bands):
-    """Whether GEval takes these ranges, and which it has then."""
-    from deepeval.metrics import GEval
-    from deepeval.metrics.g_eval import Rubric
-    from deepeval.test_case import SingleTurnParams
-
-    try:
-        rubric = [Rubric(score_range=tuple(band), expected_outcome="x") for band in bands]
-        params = [SingleTurnParams.ACTUAL_OUTPUT]
-        metric = GEval(name="n", criteria="c", rubric=rubric, evaluation_params=params, model=fake_judge(0))
-    except ValueError as refusal:
-        return {"refused": str(refusal)}
-    return {"bands": [list(band.score_range) for band in metric.rubric]}
-
-
 def make_metrics(source, score):
     names = {}
     exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
