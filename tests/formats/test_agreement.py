@@ -163,9 +163,9 @@ def test_what_deepeval_makes_of_python_we_make_of_it(ask, ranges, metric, score,
 @given(SHAPES["checklist"], st.booleans())
 def test_deepeval_asks_our_checklist_and_passes_what_misses_no_gate(ask, entries, is_met):
     rubric = load(entries)
-    answered = ask("answer", write("deepeval", rubric).text, is_met)
+    answered = ask("measure", write("deepeval", rubric).text, int(is_met))
     assert [(metric["name"], metric["asked"]) for metric in answered] == [
-        (criterion.id, criterion.outcome) for criterion in rubric.criteria
+        (criterion.id, [criterion.outcome]) for criterion in rubric.criteria
     ]
     scoring = prepare(rubric, "r")
     count = len(scoring.criteria)

@@ -63,16 +63,18 @@ def make_metrics(source, score):
 
 @original
 def measure(source, score):
-    """What the metrics of an exported module make of a judge that gives this score."""
+    """What the metrics of an exported module ask, and what they make of a judge that gives this score."""
     from deepeval.test_case import LLMTestCase
 
     measured = []
     for metric in make_metrics(source, score):
         metric.async_mode = False
         metric.measure(LLMTestCase(input="i", actual_output="o"), _show_indicator=False)
+        questions = [node.criteria for node in metric.dag.root_nodes] if hasattr(metric, "dag") else []
         measured.append({
             "name": metric.name,
-            "bands": [[list(band.score_range), band.expected_outcome] for band in metric.rubric],
+            "bands": [[list(band.score_range), band.expected_outcome] for band in getattr(metric, "rubric", ())],
+            "asked": [item for item in questions if any(item in prompt for prompt in metric.model.prompts)],
             "score": metric.score,
             "passes": metric.is_successful(),
         })  # fmt: skip
@@ -98,26 +100,6 @@ def measure_written(source, score):
     except ZeroDivisionError:
         return {"divides": "by zero"}
     return {"score": metric.score, "passes": metric.is_successful()}
-
-
-@original
-def answer(source, is_met):
-    """What the metrics of an exported checklist make of a judge that gives each question this answer."""
-    from deepeval.test_case import LLMTestCase
-
-    answered = []
-    for metric in make_metrics(source, int(is_met)):
-        metric.async_mode = False
-        metric.measure(LLMTestCase(input="i", actual_output="o"), _show_indicator=False)
-        (node,) = metric.dag.root_nodes
-        is_asked = any(node.criteria in prompt for prompt in metric.model.prompts)
-        answered.append({
-            "name": metric.name,
-            "asked": node.criteria if is_asked else None,
-            "score": metric.score,
-            "passes": metric.is_successful(),
-        })  # fmt: skip
-    return answered
 
 
 @original
