@@ -569,10 +569,10 @@ async def settle(editor, uri, version, text):
     editor.replace(uri, version, text)
     await editor.diagnostics(uri, version)
     await editor.actions(uri)
-    await editor.symbols(uri)
-    await editor.folds(uri)
+    await editor.ask("documentSymbol", uri)
+    await editor.ask("foldingRange", uri)
     lines = text.splitlines() or [""]
-    await editor.hover(uri, len(lines) - 1, len(lines[-1]))
+    await editor.ask("hover", uri, len(lines) - 1, len(lines[-1]))
     await editor.complete(uri, len(lines) - 1, len(lines[-1]))
 
 

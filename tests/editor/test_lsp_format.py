@@ -62,7 +62,7 @@ async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
             lambda params: ended.extend(each.method for each in params.unregisterations)
         )
         uri = editor.open(tmp_path / "a.rubric.yaml", TEXT)
-        await editor.symbols(uri)
+        await editor.ask("documentSymbol", uri)
         assert is_offered(editor) == (False, False)
         assert not METHODS & {each.method for each in editor.registered}
         assert await ask(editor, uri) is None

@@ -47,9 +47,9 @@ async def test_an_edit_leaves_nothing_behind(tmp_path):
                 client.text_document_did_save(types.DidSaveTextDocumentParams(document))
                 if version % 50 == 0:
                     client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
-                    await editor.folds(uri)  # or messages pile up on their way
+                    await editor.ask("foldingRange", uri)  # or messages pile up on their way
             await editor.diagnostics(uri, versions[-1])
-            return int((await editor.hover(uri, 0, 0)).contents)
+            return int((await editor.ask("hover", uri, 0, 0)).contents)
 
         other = tmp_path / "b.yaml"
         other.write_text("rubrics:\n  - id: b\n", "utf-8")
@@ -98,12 +98,12 @@ async def test_memory_is_flat_over_thousands_of_edits(tmp_path):
                 changes = (added, typed[0], typed[1], removed)
                 editor.change(uri, version, changes[version % 4])
                 if version % 20 == 19:
-                    await editor.symbols(uri)
-                    await editor.folds(uri)
+                    await editor.ask("documentSymbol", uri)
+                    await editor.ask("foldingRange", uri)
                     await editor.client.text_document_code_lens_async(types.CodeLensParams(ask))
                 if version % 1000 == 999:
                     editor.published.clear()
-            return int((await editor.hover(uri, 0, 0)).contents)
+            return int((await editor.ask("hover", uri, 0, 0)).contents)
 
         editor.open(uri, "tests:\n" + "".join(case(number, "word " * 60) for number in range(40)))
         before = await weigh_after(range(4, 2_004))
@@ -139,7 +139,7 @@ async def test_a_long_document_delays_no_short_one(tmp_path):
                 editor.replace(short, version, text)
             assert await editor.found(short, version) == [("deprecated-description", 2)]
             assert len(await editor.actions(short)) == 3
-            assert await editor.hover(short, 2, 6) is not None
+            assert await editor.ask("hover", short, 2, 6) is not None
         assert await editor.end() == 0
 
 

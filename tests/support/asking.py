@@ -1,10 +1,9 @@
 """An editor with an open file that asks at a place in it."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
-from editor import TIMEOUT, apply_edits, uri_of
+from editor import apply_edits, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
@@ -14,41 +13,32 @@ class Asking:
     """An editor with one open file that asks at a place in it."""
 
     def __init__(self, editor, path, word, nth=0):
-        self.client, self.uri = editor.client, uri_of(path)
-        text = Path(path).read_text("utf-8")
+        uri, text = uri_of(path), Path(path).read_text("utf-8")
         at = -1
         for _ in range(nth + 1):
             at = text.index(word, at + 1)
-        self.place = types.Position(text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1)
-        editor.open(self.uri, text)
+        self.place = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+        self.editor, self.uri = editor, uri
+        editor.open(uri, text)
 
-    @property
-    def where(self):
-        return {"text_document": types.TextDocumentIdentifier(self.uri), "position": self.place}
-
-    async def _ask(self, request, params):
-        return await asyncio.wait_for(request(params), TIMEOUT)
+    async def _ask(self, method, **more):
+        return await self.editor.ask(method, self.uri, *self.place, **more)
 
     async def references(self, *, declared=True):
-        context = types.ReferenceContext(include_declaration=declared)
-        params = types.ReferenceParams(context=context, **self.where)
-        return show(await self._ask(self.client.text_document_references_async, params))
+        return show(await self._ask("references", context=types.ReferenceContext(declared)))
 
     async def definition(self):
-        return show(await self._ask(self.client.text_document_definition_async, types.DefinitionParams(**self.where)))
+        return show(await self._ask("definition"))
 
     async def highlights(self):
-        found = await self._ask(
-            self.client.text_document_document_highlight_async, types.DocumentHighlightParams(**self.where)
-        )
+        found = await self._ask("documentHighlight")
         return [(item.range.start.line, item.range.start.character, item.kind.name) for item in found or ()]
 
     async def prepare(self):
-        return await self._ask(self.client.text_document_prepare_rename_async, types.PrepareRenameParams(**self.where))
+        return await self._ask("prepareRename")
 
     async def rename(self, name):
-        params = types.RenameParams(new_name=name, **self.where)
-        return await self._ask(self.client.text_document_rename_async, params)
+        return await self._ask("rename", new_name=name)
 
     async def refusal(self, name):
         with pytest.raises(JsonRpcException) as refused:

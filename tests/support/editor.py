@@ -108,23 +108,18 @@ class Editor:
     async def resolve(self, action):
         return await self.client.code_action_resolve_async(action)
 
-    async def hover(self, uri, line, character):
-        params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
-        return await self.client.text_document_hover_async(params)
+    async def ask(self, method, uri, *place, **more):
+        """The answer to a request about a document, or about a line and a character of it."""
+        params_type = types.METHOD_TO_TYPES[f"textDocument/{method}"][2]
+        if place:
+            more["position"] = types.Position(*place)
+        params = params_type(text_document=types.TextDocumentIdentifier(uri), **more)
+        return await asyncio.wait_for(
+            self.client.protocol.send_request_async(f"textDocument/{method}", params), TIMEOUT
+        )
 
     async def complete(self, uri, line, character):
-        params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
-        return await self.client.text_document_completion_async(params) or []
-
-    async def symbols(self, uri):
-        return await self.client.text_document_document_symbol_async(
-            types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
-        )
-
-    async def folds(self, uri):
-        return await self.client.text_document_folding_range_async(
-            types.FoldingRangeParams(types.TextDocumentIdentifier(uri))
-        )
+        return await self.ask("completion", uri, line, character) or []
 
     @property
     def logged(self):

@@ -55,22 +55,6 @@ def ragas_judge(**reply):
     return prompts, Judge()
 
 
-@original
-def geval(bands):
-    """Whether GEval takes these ranges, and which it has then."""
-    from deepeval.metrics import GEval
-    from deepeval.metrics.g_eval import Rubric
-    from deepeval.test_case import SingleTurnParams
-
-    try:
-        rubric = [Rubric(score_range=tuple(band), expected_outcome="x") for band in bands]
-        params = [SingleTurnParams.ACTUAL_OUTPUT]
-        metric = GEval(name="n", criteria="c", rubric=rubric, evaluation_params=params, model=fake_judge(0))
-    except ValueError as refusal:
-        return {"refused": str(refusal)}
-    return {"bands": [list(band.score_range) for band in metric.rubric]}
-
-
 def make_metrics(source, score):
     names = {}
     exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
@@ -79,16 +63,18 @@ def make_metrics(source, score):
 
 @original
 def measure(source, score):
-    """What the metrics of an exported module make of a judge that gives this score."""
+    """What the metrics of an exported module ask, and what they make of a judge that gives this score."""
     from deepeval.test_case import LLMTestCase
 
     measured = []
     for metric in make_metrics(source, score):
         metric.async_mode = False
         metric.measure(LLMTestCase(input="i", actual_output="o"), _show_indicator=False)
+        questions = [node.criteria for node in metric.dag.root_nodes] if hasattr(metric, "dag") else []
         measured.append({
             "name": metric.name,
-            "bands": [[list(band.score_range), band.expected_outcome] for band in metric.rubric],
+            "bands": [[list(band.score_range), band.expected_outcome] for band in getattr(metric, "rubric", ())],
+            "asked": [item for item in questions if any(item in prompt for prompt in metric.model.prompts)],
             "score": metric.score,
             "passes": metric.is_successful(),
         })  # fmt: skip
@@ -114,26 +100,6 @@ def measure_written(source, score):
     except ZeroDivisionError:
         return {"divides": "by zero"}
     return {"score": metric.score, "passes": metric.is_successful()}
-
-
-@original
-def answer(source, is_met):
-    """What the metrics of an exported checklist make of a judge that gives each question this answer."""
-    from deepeval.test_case import LLMTestCase
-
-    answered = []
-    for metric in make_metrics(source, int(is_met)):
-        metric.async_mode = False
-        metric.measure(LLMTestCase(input="i", actual_output="o"), _show_indicator=False)
-        (node,) = metric.dag.root_nodes
-        is_asked = any(node.criteria in prompt for prompt in metric.model.prompts)
-        answered.append({
-            "name": metric.name,
-            "asked": node.criteria if is_asked else None,
-            "score": metric.score,
-            "passes": metric.is_successful(),
-        })  # fmt: skip
-    return answered
 
 
 @original

@@ -5,7 +5,9 @@ import random
 
 from exports import as_json
 from hypothesis import strategies as st
+from random_3 import random_output
 from random_rubrics import SHAPES
+from styles import chances
 
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -14,18 +16,8 @@ from rubric_lint.scoring.loading import load_rubrics
 def cases(draw):
     """A shape, the entries of a rubric and an output for it."""
     shape = draw(st.sampled_from([*SHAPES]))
-    entries, checks = draw(SHAPES[shape]), []
-    if shape == "holistic":
-        return shape, entries, {"score": draw(st.integers(0, 10))}
-    for criterion in entries:
-        if shape == "levels":
-            answer = {"level": draw(st.sampled_from([level["level"] for level in criterion["levels"]]))}
-        elif shape == "score_ranges":
-            answer = {"score": draw(st.integers(0, 10))}
-        else:
-            answer = {"satisfied": draw(st.booleans())}
-        checks.append({"id": criterion["id"], **answer})
-    return shape, entries, {"checks": checks}
+    entries = draw(SHAPES[shape])
+    return shape, entries, random_output(draw(chances), entries)
 
 
 def load(entries):

@@ -46,8 +46,7 @@ def adk_score(text, yes):
     )
     from google.genai.types import Content
 
-    data = json.loads(text)
-    (metric,) = data["criteria"].values() if "criteria" in data else [{**data["eval_cases"][0], "threshold": 0.5}]
+    (metric,) = json.loads(text)["criteria"].values()
     criterion = RubricsBasedCriterion.model_validate(metric)
     scores = [
         RubricScore(rubric_id=item.rubric_id, score=float(met))
@@ -149,18 +148,6 @@ def autoevals_score(text, choice):
     call = {"function": {"name": "select_choice", "arguments": arguments}}
     said = {"choices": [{"message": {"tool_calls": [call]}}]}
     return [classifier._postprocess_response(said).score, None]
-
-
-@original
-def autorubric(data):
-    """The weights and the options that autorubric reads; None if it refuses them."""
-    from autorubric import Rubric
-
-    try:
-        criteria = Rubric.from_dict(data).rubric
-    except ValueError:
-        return None
-    return [[item.weight, [[o.label, o.value] for o in item.options or ()]] for item in criteria]
 
 
 @original
