@@ -233,12 +233,16 @@ def _lose_others(
     named: dict[object, SuiteLoss] = {}
     for document in next(iter(found.values())).file:
         for other in find_other_files(document):
-            name = str(resolve(other, folder))
-            command = suggest("convert", name, to=given.target) if name in names and _takes(given, name) else ""
+            if not any(number == document.number and path == other.path[: len(path)] for number, path, _ in losses):
+                continue
             why = unfollowed.get(other.text)
-            reason = explain_unread(other, why) if why else format_unconverted(other, command)
-            if any(number == document.number and path == other.path[: len(path)] for number, path, _ in losses):
-                named[document.number, other.path] = document.number, other.path, reason
+            if why:
+                reason = explain_unread(other, why)
+            else:
+                name = str(resolve(other, folder))
+                command = suggest("convert", name, to=given.target) if name in names and _takes(given, name) else ""
+                reason = format_unconverted(other, command)
+            named[document.number, other.path] = document.number, other.path, reason
     return (*(loss for loss in losses if loss[:2] not in named), *named.values())
 
 
@@ -246,9 +250,11 @@ def _takes(given: Given, name: str) -> bool:
     """Return whether all rubrics of a file can be written anew to a terminal, as is known without rewriting suites."""
     from rubric_lint.convert.export.target import ExportError
 
-    with suppress(ExportError, UserError):
+    if given.target in {"xlsx", *_RELEASES}:
+        return False
+    with suppress(ExportError, UserError):  # only writing it shows what is refused
         _write(load_argument_rubrics(load_argument(name), given.finder()), str(given.target), is_whole=True)
-        return given.target not in {"xlsx", *_RELEASES}
+        return True
     return False
 
 
