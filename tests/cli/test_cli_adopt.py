@@ -320,6 +320,25 @@ def test_a_gate_by_its_word_is_not_offered_where_others_are_numbers():
     assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == ["--map unused=min_score"]
 
 
+COMBINED = {
+    "a way": (
+        f"combine: median\nscale: 1-5\ncriteria:\n{ITEMS}\n{ITEMS.replace('id: a', 'id: b')}\n",
+        [f"--map combine={way} --map unused=/combine" for way in ("mean", "share")] + ["--map unused=/combine"],
+    ),
+    "levels that may be points": (
+        "criteria:\n- {id: a, max_points: 5, levels: {1: It names none, 5: It names all}}\n",
+        ["--map combine=share", "--map combine=mean", "--map unused=max_points"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), COMBINED.values(), ids=COMBINED)
+def test_how_scores_combine_is_offered_where_it_is_open(text, expected):
+    write(a_yaml=text)
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == expected
+
+
 @pytest.mark.parametrize("key", ["importance", "priority"])
 def test_words_for_how_much_a_criterion_counts_are_offered_as_weights(key):
     items = "- {{name: a, {0}: high, text: Names the year of it}}\n- {{name: b, {0}: low, text: Names the day of it}}\n"

@@ -407,7 +407,7 @@ class TableDraft:
         low, high = self._find_lowest_and_highest()
         whole, start = 1, ""
         if part > max(high, 1):
-            yield Suggestion((Assignment("combine", "share"),), "scores are added up")
+            yield _combine("share")
             whole = 10 if part <= 10 else 100
             start = f"{value} is out of {whole}, and "
         part /= whole
@@ -462,6 +462,10 @@ class TableDraft:
             lower = Assignment("better", "lower")
             if question not in self.put([lower]).questions:  # all criteria say so
                 suggestions.append(Suggestion((lower, Assignment("unused", key)), "the lowest score is the best"))
+        elif role is Role.COMBINE:
+            suggestions += [_combine(way, Assignment("unused", key)) for way in _WAYS]
+        elif key in _as_list(self.table.get("weight", ())):
+            suggestions += [_combine("share"), _combine("mean")]
         elif is_around:
             suggestions += self._list_roles_around(key, role, value, view)
         else:
@@ -580,6 +584,18 @@ def _find_within(place: Path, value: Any) -> Iterator[Path]:
         for key, inner in value.items():
             yield (*place, key)
             yield from _find_within((*place, key), inner)
+
+
+_WAYS = {
+    "mean": "the score is the mean of the criteria",
+    "share": "scores are added up",
+    "all": "each criterion must be met",
+}
+"""What the ways to combine scores mean."""
+
+
+def _combine(way: str, *others: Assignment) -> Suggestion:
+    return Suggestion((Assignment("combine", way), *others), _WAYS[way])
 
 
 def _as_scale(scale: str) -> Suggestion:

@@ -21,6 +21,7 @@ from rubric_lint.formats.home_made.table_writer import (
     generalize,
     sort_table,
 )
+from rubric_lint.formats.home_made.unmapped_key import ADOPT
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign
 from rubric_lint.model.messages import quote_names, shorten
 from rubric_lint.model.view import View
@@ -45,9 +46,6 @@ ENOUGH = 3
 
 TITLE = "home-made rubrics"
 """What messages call the format."""
-
-
-_ADOPT = "run `rubric-lint adopt FILE`"
 
 
 @dataclass(frozen=True)
@@ -311,7 +309,7 @@ class Candidate:
         if names:
             document, place = next(pair for pair in self.unused_keys.inside if pair[1][-1] == names[0])
             listed = quote_names(names)
-            reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
+            reason = f"{listed} of the criteria may bear on the score, and nothing says how; {ADOPT}"
             yield Question(document, place, reason, tuple(names))
 
     def ask(self) -> Iterator[Question]:
@@ -319,7 +317,7 @@ class Candidate:
         document, path = self.document, self.groups[0].path
         rivals = self.columns.rivals
         if rivals:
-            reason = f"nothing says which of {quote_names(rivals, 'or')} is the weight of a criterion; {_ADOPT}"
+            reason = f"nothing says which of {quote_names(rivals, 'or')} is the weight of a criterion; {ADOPT}"
             yield Question(document, path, reason, rivals, "weight")
         if self.columns.has(Role.TEXTS):
             lists = quote_names(self.columns.names(Role.TEXTS))
@@ -332,7 +330,7 @@ class Candidate:
             yield Question(document, path, reason, names, "levels")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
-            reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
+            reason = f"`{name}` may hold criteria too, and is not read; {ADOPT}"
             own = max(self.paths, key=lambda path: count_shared(path, sibling))
             yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
 

@@ -12,7 +12,7 @@ from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import holds_mappings, is_amount, read_ends
 from rubric_lint.formats.home_made.threshold_reading import ThresholdReader
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
-from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.formats.home_made.weight_reading import WeightReader
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import join_words
@@ -21,10 +21,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, follow, split_pointer
 from rubric_lint.source.tree import items_of, parts_of
 
-_NO_SCALE = (
-    "no field of its file and no table says on which scale a criterion is scored; "
-    "to say it, run `rubric-lint adopt FILE`"
-)
+_NO_SCALE = f"no field of its file and no table says on which scale a criterion is scored; to say it, {ADOPT}"
 
 
 def read_by_tables(document: Document, tables: Iterable[FormatTable]) -> list[View]:
@@ -131,10 +128,12 @@ class _RubricReader(RubricFields):
         if len(scales) == 1 and self.table.combine != "share":
             (ends,) = scales
             self.threshold.check_unread(unmapped, ends)
-        firsts: dict[str, Path] = {}
-        for place, reason in [*self.doubts, *((key.place, key.reason) for key in unmapped)]:
-            firsts.setdefault(reason, place)
-        doubts = tuple((place, reason) for reason, place in firsts.items())
+        firsts: dict[tuple[str, Path], Path] = {}
+        for place, reason in self.doubts:
+            firsts.setdefault((reason, ()), place)
+        for key in unmapped:  # those in criteria repeat
+            firsts.setdefault((key.reason, key.place if key.is_around else ()), key.place)
+        doubts = tuple((place, reason) for (reason, _), place in firsts.items())
         self.problems += self._find_unused_names(value)
         return replace(view, doubts=doubts, problems=tuple(self.problems))
 

@@ -19,7 +19,7 @@ from rubric_lint.formats.home_made.rubric_fields import (
 )
 from rubric_lint.formats.home_made.scores import RANGE, Ends, read_ends, read_levels, read_score
 from rubric_lint.formats.home_made.unmapped import find_in_level
-from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.model.criterion import SPAN, as_levels, to_fraction
 from rubric_lint.model.finding import RelatedPlace
 from rubric_lint.model.messages import describe, name_scores, shorten
@@ -293,9 +293,7 @@ class ScaleReader:
 
     def _doubt_unnumbered(self, level: _WrittenLevel) -> None:
         called = shorten(str(level.name or level.text))
-        reason = f"nothing says which score the level `{called}` is"
-        advice = "run `rubric-lint adopt FILE`, or give it one in `level-scores`"
-        self.fields.doubt(level.number_place, f"{reason}; {advice}")
+        self.fields.doubt(level.number_place, f"nothing says which score the level `{called}` is; {ADOPT}")
 
     def _add_level(self, place: Path, level: _WrittenLevel, unit: int | None, *, is_described: bool) -> dict[str, Any]:
         """Return a level in our words, `unit` as its number, for a place of the entries; note where it is written."""

@@ -18,12 +18,11 @@ from rubric_lint.formats.home_made.rubric_fields import (
 )
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import Ends, read_percent
-from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.formats.home_made.weight_reading import WeightReader
 from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion, is_number, to_fraction
-from rubric_lint.model.messages import join_words
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, pointer
+from rubric_lint.source.path import Part, Path
 
 _NOT_MET = JudgeQuestion("yes or no", 0, is_negated=True)
 
@@ -96,21 +95,8 @@ class ThresholdReader:
             return exact_decimal(passes / self.weights.whole)
         known = f"the scale ends at {show(ends[1])}, and all scores add up to {show(self.weights.whole)}"
         reason = f"nothing says of what {show(passes)}, the threshold, is a part: {known}"
-        self.fields.doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
+        self.fields.doubt(place, f"{reason}; {ADOPT}")
         return None
-
-    def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
-        """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
-        most = Fraction(1) if self.table.combine == "share" else ends[1]
-        advice = [f"a `pass` from {show(min(ends[0], most))} to {show(most)}"]
-        if not self.table.combine:
-            advice.insert(0, '`combine = "mean"`')
-        if place is not None:
-            advice.append(f'`unused = "{pointer(place)}"`')
-        start = "run `rubric-lint adopt FILE`, and write into its table"
-        if passes <= self.weights.whole and not self.table.combine:
-            start += ' `combine = "share"` if scores are added up, or else'
-        return f"{start} {join_words(advice)}"
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
@@ -149,7 +135,7 @@ class ThresholdReader:
         of_way = show(high - way if self.table.is_turned else low + way)
         ways = f"{of_way} ({written} of the way) or {show(number * high)} ({written} of {show(high)})"
         reason = f"{written} is ambiguous on a scale of {show(low)} to {show(high)}"
-        self.fields.doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
+        self.fields.doubt(place, f"{reason}: write {ways}; or {ADOPT}")
         return None
 
     def is_of_whole(self, number: Fraction) -> bool:

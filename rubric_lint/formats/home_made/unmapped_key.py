@@ -1,17 +1,16 @@
 """A key that bears on a score and that nothing reads, and what messages say of it."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from rubric_lint.formats.home_made.direction import HIGH_WORDS
-from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark
-from rubric_lint.formats.home_made.scores import is_amount
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, read_number
 from rubric_lint.model.messages import shorten
-from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.path import Path
+
+ADOPT = "run `rubric-lint adopt FILE`"
+"""How to say in a table what a file leaves open: the command tries on the file what it suggests."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,9 @@ class UnmappedKey:
     @property
     def reason(self) -> str:
         """What is said of it where a table of the settings describes the criteria, or can."""
-        named = f"`{pointer(self.place)}`" if self.is_around else f"`{self.name}`"  # a name is that of a field
         if self.quote:
-            advice = f"run `rubric-lint adopt FILE`, or name {named} under `unused` in a table of the settings"
-            return f"{self.subject}; {advice}"
-        table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
-        return f"{self.subject}, and is not read; {table} {self._advise(named if self.is_around else 'it')}"
+            return f"{self.subject}; {ADOPT}"
+        return f"{self.subject}, and is not read; {ADOPT}{_IN_THE_FILE.get(self.role, '')}"
 
     def format_without_table(self, mark: str = "") -> str:
         """Say what it may be, and what to do where no table describes the criteria.
@@ -74,52 +70,6 @@ class UnmappedKey:
         one, several = _SUBJECTS[self.role]
         said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
-
-    @property
-    def _marks(self) -> list[str]:
-        """The keys of its numbers, each of which may be a mark."""
-        if not isinstance(self.value, dict):
-            return []
-        return [key for key, value in self.value.items() if is_amount(value)]
-
-    def _advise(self, named: str) -> str:
-        """Say what to write into a table."""
-        without = f"name {named} under `unused` if it does not count"
-        is_number = is_amount(self.value)
-        if self._may_be_shared_gate:
-            under_pass = "" if self.role is Role.GATE else "under `pass` if the score of all must, "
-            advice = f"name {named} under `gate` if each criterion must reach it, {under_pass}or {without}"
-        elif self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
-            advice = _ADVICE[self.role].format(named=named, without=without)
-        elif self.role is Role.VERDICT and not is_number:
-            advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
-        elif self.role is Role.VERDICT:
-            setting = "pass" if self.is_around else "gate"
-            advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
-        elif self.is_around and self.role is Role.PASS and self._marks:
-            first = pointer((*self.place, self._marks[0]))
-            advice = f"name its number that an answer must reach under `pass`, such as `{first}`, or {without}"
-        elif self.is_several:
-            advice = f"write it into the criteria, or {without}"
-        elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
-            advice = without
-        elif self.role in (Role.GATE, Role.NEGATIVE) and self._is_word:  # only the value marks a criterion
-            key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
-            value = shorten(json.dumps(self.value, ensure_ascii=False))
-            advice = f"write `{_SETTINGS[self.role]} = {{ {key} = {value} }}`, or {without}"
-        else:
-            advice = f"name {named} under `{_SETTINGS[self.role]}`, or under `unused` if it does not count"
-        return advice
-
-    @property
-    def _may_be_shared_gate(self) -> bool:
-        """Whether it is a number around criteria that may be what each of them must reach."""
-        is_number = self.is_around and is_amount(self.value)
-        return is_number and self.role in (Role.GATE, Role.OPEN) and not split_words(self.name) & HIGH_WORDS
-
-    @property
-    def _is_word(self) -> bool:
-        return self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
 
     def _advise_settings(self) -> str:
         """Say how to write a mark into the settings of rubric-lint."""
@@ -151,22 +101,12 @@ _SUBJECTS = {
 }
 """What a key may be, or hold if it holds several values."""
 
-_SETTINGS = {Role.WEIGHT: "weight", Role.NEGATIVE: "negative", Role.GATE: "gate", Role.PASS: "pass"}
-"""The setting of a table that takes the key."""
-
-_ADVICE = {
-    Role.OPEN: "say what it is, or {without}",
-    Role.LEVELS: "name it under `levels`, with the score of each in `level-scores`, or {without}",
-    Role.COMBINE: (
-        'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
-        "way is scored"
-    ),
-    Role.DIRECTION: 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
-    Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
-    Role.CHANGE: "{without}",
-    Role.JUDGED_BY: "{without}; if code or a person decides about a criterion, move it to a list of its own",
+_IN_THE_FILE = {
+    Role.COMBINE: '; no other way is scored than "mean", "share" and "all"',
+    Role.LEFT_OUT: "; if a criterion is left out, remove that criterion",
+    Role.JUDGED_BY: "; if code or a person decides about a criterion, move it to a list of its own",
 }
-"""What to write into a table where no setting takes the key."""
+"""What to do in the file where no table says what the key does."""
 
 _ADVICE_WITHOUT_TABLE = {
     Role.COMBINE: "no other way than the usual one is scored; remove it if that is the one you mean",

@@ -8,6 +8,7 @@ from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.rubric_fields import LONG, FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import Ends, find_other_kind, is_amount, read_share
+from rubric_lint.formats.home_made.unmapped_key import ADOPT
 from rubric_lint.model.criterion import ASKED, read_number, to_fraction
 from rubric_lint.model.finding import RelatedPlace
 from rubric_lint.model.messages import describe, join_words, shorten
@@ -142,8 +143,7 @@ class WeightReader:
         one, whole = show(low), show(high)
         ending_at = f"the levels of a criterion end at {whole}, its `{written.place[-1]}`, so they may be points"
         reason = f"{ending_at}: {one} would be {one} of {whole} points, and is read as the lowest score, 0"
-        advice = 'say which with `combine` in a table of the settings: "share" or "mean"'
-        self.fields.doubt(written.place, f"{reason}; {advice}")
+        self.fields.doubt(written.place, f"{reason}; {ADOPT}")
 
     def _put_weight(
         self, index: int, criterion: WrittenCriterion, written: FieldValue | None, otherwise: Fraction
