@@ -171,14 +171,22 @@ _TYPES = {
 }
 
 
+def list_types(schema: Mapping[str, Any]) -> list[str]:
+    """Return the types that a schema names, whether it names one, several or none."""
+    types: str | list[str] = schema.get("type", [])
+    if isinstance(types, str):
+        return [types]
+    return types
+
+
 def expected_of(schema: Mapping[str, Any]) -> str:
     """Describe the values that a schema expects, in its own words or by type and range."""
     if "x-expected" in schema:
         return str(schema["x-expected"])
-    types = schema.get("type", [])
-    described = " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
-    has_range = "minimum" in schema and "maximum" in schema
-    return f"{described} from {schema['minimum']} to {schema['maximum']}" if has_range else described
+    described = " or ".join(_TYPES[name] for name in list_types(schema))
+    if "minimum" in schema and "maximum" in schema:
+        described += f" from {schema['minimum']} to {schema['maximum']}"
+    return described
 
 
 def visible(text: str) -> str:

@@ -383,7 +383,7 @@ class _Version3Reader:
     def _find_described(
         self, scale: _Scale, given: _Inherited, place: Path
     ) -> dict[Answer, tuple[Mapping[str, Any], Path, bool]]:
-        """Return what is written for each described answer of a scale: the level, its place, whether that is a key."""
+        """Return the described answers of a scale, each with its level, its place, and whether that is a key."""
         described: dict[Answer, tuple[Mapping[str, Any], Path, bool]] = {}
         for key, text in as_mapping(given.levels).items():
             answer = scale.read_key(key)

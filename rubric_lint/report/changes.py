@@ -99,9 +99,12 @@ def _share(side: ChangedValue) -> str:
 def _criterion(side: ChangedValue) -> str:
     if "critical_failure" in side:
         return str(side["outcome"])
-    gate = "" if side["gate"] is None else f", gate {side['gate']}"
-    outcome = f"{side['outcome']}, " if side["outcome"] else ""
-    return f"{outcome}{_share(side)}{gate}"
+    parts = [_share(side)]
+    if side["outcome"]:
+        parts.insert(0, str(side["outcome"]))
+    if side["gate"] is not None:
+        parts.append(f"gate {side['gate']}")
+    return ", ".join(parts)
 
 
 def _level(side: ChangedValue) -> str:

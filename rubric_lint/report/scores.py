@@ -181,7 +181,9 @@ def _write_title(rubric: RubricTotals, look: Style) -> str:
     counts = []
     for verdict in Verdict:
         count = f"{rubric.verdicts[verdict]} {verdict}"
-        counts.append(look.paint(VERDICT_ROLES[verdict], count) if rubric.verdicts[verdict] else count)
+        if rubric.verdicts[verdict]:
+            count = look.paint(VERDICT_ROLES[verdict], count)
+        counts.append(count)
     mean_score = _format_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {', '.join(counts)}; mean score {mean_score}"
     grades = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in rubric.list_grades()]

@@ -45,6 +45,7 @@ from rubric_lint.model.messages import escape as escape_markdown
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import escape, is_template, unescape
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_list
 
 # The assertions that mean the same in AgentV and promptfoo, and the field that each needs, by AgentV's name.
 _CHECKS = {
@@ -429,8 +430,9 @@ def _check_content(value: dict[str, Any], kind: str, name: str, title: str) -> N
     if name in {"threshold", "budget"}:
         is_right = is_number(content) and content >= 0
     elif name:
-        texts = content if kind.endswith(("-any", "-all")) else [content]
-        texts = texts if isinstance(texts, list) else []
+        texts = [content]
+        if kind.endswith(("-any", "-all")):
+            texts = as_list(content)
         is_right = bool(texts) and all(isinstance(text, str) and text for text in texts)
         if any(isinstance(text, str) and text.startswith(_FILE) for text in texts):
             raise _LostError("promptfoo reads the file that it names, and other systems do not")
