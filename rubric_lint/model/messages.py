@@ -116,7 +116,9 @@ def list_names(names: Collection[str], most: int = 5) -> str:
 def join_first(words: Sequence[str], most: int, conjunction: str = "and") -> str:
     """Join the first words and the number of the others: `a, b and 3 more`."""
     left = len(words) - most
-    return join_words([*words[:most], f"{left:,} more"] if left > 0 else words, conjunction)
+    if left > 0:
+        words = [*words[:most], f"{left:,} more"]
+    return join_words(words, conjunction)
 
 
 def percent(part: "Fraction") -> str:
@@ -152,7 +154,8 @@ def describe(value: Any, written: str) -> str:
 
 def write_number(number: float) -> str:
     """Write a number shortly: a float with at most six digits, and the start of a long integer."""
-    return shorten(f"{number:g}" if isinstance(number, float) else str(number))
+    written = f"{number:g}" if isinstance(number, float) else str(number)
+    return shorten(written)
 
 
 def describe_infinite(value: float) -> str:

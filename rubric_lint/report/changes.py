@@ -388,7 +388,9 @@ def _format_worse(answer: Mapping[str, Any]) -> str:
     parts = []
     for criterion in answer["criteria"][:_MOST_CRITERIA]:
         part = f"{visible(criterion['id'])} {name_answer(criterion['old'])} -> {name_answer(criterion['new'])}"
-        parts.append(f"{part}, gate missed" if criterion["gate_missed"] else part)
+        if criterion["gate_missed"]:
+            part += ", gate missed"
+        parts.append(part)
     more = len(answer["criteria"]) - len(parts)
     if more:
         parts.append(f"{more} more")

@@ -233,8 +233,10 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
             name += f" ({result.rubric})"
         name = visible(name)
         if scored is None:
-            is_empty = result.error is not None and is_unscored(result.error.message)
-            rows.append((name, "-", "no score" if is_empty else "invalid", ""))
+            verdict = "invalid"
+            if result.error is not None and is_unscored(result.error.message):
+                verdict = "no score"
+            rows.append((name, "-", verdict, ""))
         else:
             score = _format_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:

@@ -166,7 +166,9 @@ def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
             is_older = False
     if is_older:
         return f"{CURRENT}/{shape}"
-    return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
+    if shape is not Shape.HOLISTIC:
+        shape = Shape.MIXED
+    return f"v3/{shape}"
 
 
 def _list_conditional(rubric: Rubric) -> Iterator[int]:

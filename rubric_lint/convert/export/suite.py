@@ -204,9 +204,11 @@ class _SuiteConverter:
                 part, fields = self.suite.fields["prompts"]._replace(number=case.key[0]), set()
             if part is None or (self.source == PROMPTFOO and name == "expected_output"):  # it has no reference
                 continue
-            is_list = part.path[-1] == "prompts" and isinstance(part.value, list) and len(part.value) == 1
+            content = part.value
+            if part.path[-1] == "prompts" and len(as_list(content)) == 1:
+                content = content[0]
             try:
-                value = self.fill_in(part.value[0] if is_list else part.value, variables, fields)
+                value = self.fill_in(content, variables, fields)
                 yield name, _CaseText(value, part, fields)
             except _LostError as lost:
                 yield name, _CaseText(lost, part, fields)
@@ -298,7 +300,10 @@ class _SuiteConverter:
         checks = []
         for part in case.checks:
             try:
-                checks.append(part if self.keeps else part._replace(value=self._convert_check(part)))
+                check = part
+                if not self.keeps:
+                    check = part._replace(value=self._convert_check(part))
+                checks.append(check)
             except _LostError as lost:
                 self.report_loss(part, str(lost))
         return ConvertedCase(case.name, {**written, **self._convert_pass_rule(case)}, tuple(checks))

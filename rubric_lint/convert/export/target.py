@@ -24,7 +24,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import RENDERS, is_template
 from rubric_lint.source.path import Path, part_of
 from rubric_lint.source.source import Span
-from rubric_lint.source.tree import Tree, as_mapping
+from rubric_lint.source.tree import Tree, as_mapping, items_of
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without findings of severity error, by name."""
@@ -235,7 +235,7 @@ class PlacedValue(NamedTuple):
 
     def items(self) -> "Iterator[PlacedValue]":
         """Yield the values of a mapping or a list."""
-        return map(self.inner, self.value if isinstance(self.value, dict) else range(len(self.value)))
+        return (self.inner(step) for step, _ in items_of(self.value))
 
 
 SuiteLoss = tuple[int | None, Path, str]
