@@ -91,4 +91,5 @@ def format_in_units(share: Fraction, units: tuple[int, int] | None) -> str:
 
 def format_gate(gate: Fraction, units: tuple[int, int] | None) -> str:
     """Write the gate of a group in units of its scale: `>= 3.5`, or `<= 3` if lower scores are better."""
-    return f"{'<=' if units and units[0] > units[1] else '>='} {format_in_units(gate, units)}"
+    sign = "<=" if units and units[0] > units[1] else ">="
+    return f"{sign} {format_in_units(gate, units)}"

@@ -116,7 +116,9 @@ def list_names(names: Collection[str], most: int = 5) -> str:
 def join_first(words: Sequence[str], most: int, conjunction: str = "and") -> str:
     """Join the first words and the number of the others: `a, b and 3 more`."""
     left = len(words) - most
-    return join_words([*words[:most], f"{left:,} more"] if left > 0 else words, conjunction)
+    if left > 0:
+        words = [*words[:most], f"{left:,} more"]
+    return join_words(words, conjunction)
 
 
 def percent(part: "Fraction") -> str:
@@ -152,7 +154,8 @@ def describe(value: Any, written: str) -> str:
 
 def write_number(number: float) -> str:
     """Write a number shortly: a float with at most six digits, and the start of a long integer."""
-    return shorten(f"{number:g}" if isinstance(number, float) else str(number))
+    written = f"{number:g}" if isinstance(number, float) else str(number)
+    return shorten(written)
 
 
 def describe_infinite(value: float) -> str:
@@ -171,14 +174,22 @@ _TYPES = {
 }
 
 
+def list_types(schema: Mapping[str, Any]) -> list[str]:
+    """Return the types that a schema names, whether it names one, several or none."""
+    types: str | list[str] = schema.get("type", [])
+    if isinstance(types, str):
+        return [types]
+    return types
+
+
 def expected_of(schema: Mapping[str, Any]) -> str:
     """Describe the values that a schema expects, in its own words or by type and range."""
     if "x-expected" in schema:
         return str(schema["x-expected"])
-    types = schema.get("type", [])
-    described = " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
-    has_range = "minimum" in schema and "maximum" in schema
-    return f"{described} from {schema['minimum']} to {schema['maximum']}" if has_range else described
+    described = " or ".join(_TYPES[name] for name in list_types(schema))
+    if "minimum" in schema and "maximum" in schema:
+        described += f" from {schema['minimum']} to {schema['maximum']}"
+    return described
 
 
 def visible(text: str) -> str:

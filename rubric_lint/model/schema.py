@@ -9,9 +9,10 @@ from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.model.criterion import HIGHEST, LOWEST, Replacement, looks_like_bands
-from rubric_lint.model.messages import find_near
+from rubric_lint.model.messages import find_near, list_types
 from rubric_lint.model.schema_files import CURRENT, join, load
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_mapping
 
 
 class Validator(Protocol):
@@ -105,11 +106,11 @@ def _reading(keyword: Any) -> Any:
     return check
 
 
-def _find_wrong_type(validator: Any, types: str | list[str], value: Any, _schema: Any) -> Iterator[Any]:
+def _find_wrong_type(validator: Any, _types: str | list[str], value: Any, schema: Any) -> Iterator[Any]:
     """Check the type without quoting the value in the message; it may be a number with 5,000 digits."""
     from jsonschema import ValidationError  # noqa: PLC0415  (see above)
 
-    if not any(validator.is_type(value, kind) for kind in ([types] if isinstance(types, str) else types)):
+    if not any(validator.is_type(value, kind) for kind in list_types(schema)):
         yield ValidationError("wrong type")
 
 
@@ -123,8 +124,8 @@ def _without_false(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     changed = {name: _without_false(inner) for name, inner in schema.items()}
-    fields = schema.get("properties", {})
-    forbidden = [name for name, field in fields.items() if field is False] if isinstance(fields, dict) else []
+    fields = as_mapping(schema.get("properties"))
+    forbidden = [name for name, field in fields.items() if field is False]
     if forbidden:
         changed["properties"] |= dict.fromkeys(forbidden, _NEVER)
     return changed
@@ -323,7 +324,7 @@ class RubricSchema:
 
     def holds_bands_as_range(self, entry: Any) -> bool:
         """Return whether the `score_range` of an entry has the value of a `score_ranges`."""
-        value = entry.get("score_range") if isinstance(entry, dict) else None
+        value = as_mapping(entry).get("score_range")
         return "score_ranges" in self.entry_fields and looks_like_bands(value)
 
     def suggest(self, name: str, known: Iterable[str]) -> list[str]:
@@ -397,7 +398,7 @@ def find_below(joined: Mapping[str, Any], schema: Mapping[str, Any], steps: Path
             below = node.get("items")
         else:
             below = node.get("properties", {}).get(step, node.get("additionalProperties"))
-        node = resolve(joined, below if isinstance(below, dict) else {})
+        node = resolve(joined, as_mapping(below))
     return node
 
 

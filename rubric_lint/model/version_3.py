@@ -383,7 +383,7 @@ class _Version3Reader:
     def _find_described(
         self, scale: _Scale, given: _Inherited, place: Path
     ) -> dict[Answer, tuple[Mapping[str, Any], Path, bool]]:
-        """Return what is written for each described answer of a scale: the level, its place, whether that is a key."""
+        """Return the described answers of a scale, each with its level, its place, and whether that is a key."""
         described: dict[Answer, tuple[Mapping[str, Any], Path, bool]] = {}
         for key, text in as_mapping(given.levels).items():
             answer = scale.read_key(key)
@@ -606,9 +606,11 @@ class _Version3Reader:
         """Report a node in which nothing has a weight above 0."""
         if not weights or any(weight is None or weight > 0 for weight, _ in weights):
             return
-        is_zero = path == self.path and all(weight == 0 for weight, _ in weights)
+        code = "none-above-zero"
+        if path == self.path and all(weight == 0 for weight, _ in weights):
+            code = "all-zero"
         related = [RelatedPlace("weighs nothing" if weight == 0 else "is below 0", at) for weight, at in weights[:3]]
-        self._report("weight", "all-zero" if is_zero else "none-above-zero", place, Part.KEY, {}, *related)
+        self._report("weight", code, place, Part.KEY, {}, *related)
 
     def needs_tree(self, root: Group) -> bool:
         """Return whether a weighted average of all criteria does not say what the groups say."""

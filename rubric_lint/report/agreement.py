@@ -82,8 +82,9 @@ def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], 
 def describe(agreement: Agreement) -> str:
     """Describe a rubric, the number of its answers, and who rated them."""
     raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, role, n in agreement.raters])
-    name = f"{shorten_name(agreement.name)} ({agreement.rubric.shape if agreement.rubric else 'verdicts'})"
-    return f"{name}: {count_answers(agreement.answers)}, rated by {raters}"
+    kind: str = agreement.rubric.shape if agreement.rubric else "verdicts"
+    name = shorten_name(agreement.name)
+    return f"{name} ({kind}): {count_answers(agreement.answers)}, rated by {raters}"
 
 
 def sections_of(agreement: Agreement) -> Iterator[Section]:

@@ -473,7 +473,8 @@ def _write_first(found: Assessment, given: RunInputs, look: Style, room: int) ->
             yield from (indent + line.removeprefix(indent) for line in others)
         yield ""
     for number, step in enumerate(list_steps(found, given)):
-        yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
+        order = "Then" if number else "Next"
+        yield from wrap(visible(f"{order}: {step.text}"), room)
         if step.command:
             yield f"  {step.command}"
 
@@ -509,8 +510,10 @@ def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int
         first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), indent))
         yield f"{start}{first}"
         start = indent
-        if others:
-            yield f"{indent}{others[0]}{_CUT if len(others) > 1 else ''}"
+        if len(others) > 1:
+            yield f"{indent}{others[0]}{_CUT}"
+        elif others:
+            yield f"{indent}{others[0]}"
 
 
 _CUT = " ..."

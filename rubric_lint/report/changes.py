@@ -99,9 +99,12 @@ def _share(side: ChangedValue) -> str:
 def _criterion(side: ChangedValue) -> str:
     if "critical_failure" in side:
         return str(side["outcome"])
-    gate = "" if side["gate"] is None else f", gate {side['gate']}"
-    outcome = f"{side['outcome']}, " if side["outcome"] else ""
-    return f"{outcome}{_share(side)}{gate}"
+    parts = [_share(side)]
+    if side["outcome"]:
+        parts.insert(0, str(side["outcome"]))
+    if side["gate"] is not None:
+        parts.append(f"gate {side['gate']}")
+    return ", ".join(parts)
 
 
 def _level(side: ChangedValue) -> str:
@@ -385,7 +388,9 @@ def _format_worse(answer: Mapping[str, Any]) -> str:
     parts = []
     for criterion in answer["criteria"][:_MOST_CRITERIA]:
         part = f"{visible(criterion['id'])} {name_answer(criterion['old'])} -> {name_answer(criterion['new'])}"
-        parts.append(f"{part}, gate missed" if criterion["gate_missed"] else part)
+        if criterion["gate_missed"]:
+            part += ", gate missed"
+        parts.append(part)
     more = len(answer["criteria"]) - len(parts)
     if more:
         parts.append(f"{more} more")

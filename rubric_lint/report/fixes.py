@@ -203,8 +203,10 @@ def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
         text = format_nothing_read("read", totals.scope, has_notes=bool(notes))
+    elif totals.changed and is_dry:
+        text = f"Would format {totals.changed} of {read}."
     elif totals.changed:
-        text = f"{'Would format' if is_dry else 'Formatted'} {totals.changed} of {read}."
+        text = f"Formatted {totals.changed} of {read}."
     elif left_alone or foreign:
         text = f"Nothing formatted in {read}."
     elif totals.rubrics:

@@ -27,7 +27,8 @@ def format_reviews(run: JudgedRun) -> Iterator[str]:
             line += f"; labels are compared with {compared}, and for other rules the median of outputs counts"
         elif len(review.judges) > 1:
             line += "; the median of their outputs counts"
-        yield visible(line + ("; not enough data for:" if review.untested else "."))
+        end = "; not enough data for:" if review.untested else "."
+        yield visible(f"{line}{end}")
         for untested in review.untested:
             what = untested.rule
             if untested.names:

@@ -88,7 +88,9 @@ class Json(StyledReporter):
 
     def _write_items(self, items: list[str]) -> None:
         for number, item in enumerate(items):
-            self._write(f"{',' if number else ''}\n  {item}")
+            if number:
+                self._write(",")
+            self._write(f"\n  {item}")
 
 
 def count_all(summary: Summary) -> dict[str, int]:
@@ -491,8 +493,12 @@ class JUnit(StyledReporter):
         self._keep_case(repository_path(failure.file), "rubric-lint", element)
 
     def _keep_case(self, name: str, owner: str, outcome: str) -> None:
-        head = f"  <testcase classname={_quote(owner)} name={_quote(name)}"
-        self._cases.append(f"{head}>\n    {outcome}\n  </testcase>\n" if outcome else f"{head}/>\n")
+        case = f"  <testcase classname={_quote(owner)} name={_quote(name)}"
+        if outcome:
+            case += f">\n    {outcome}\n  </testcase>\n"
+        else:
+            case += "/>\n"
+        self._cases.append(case)
 
     def end(self, _summary: Summary) -> None:
         """Write the document."""

@@ -181,7 +181,9 @@ def _write_title(rubric: RubricTotals, look: Style) -> str:
     counts = []
     for verdict in Verdict:
         count = f"{rubric.verdicts[verdict]} {verdict}"
-        counts.append(look.paint(VERDICT_ROLES[verdict], count) if rubric.verdicts[verdict] else count)
+        if rubric.verdicts[verdict]:
+            count = look.paint(VERDICT_ROLES[verdict], count)
+        counts.append(count)
     mean_score = _format_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {', '.join(counts)}; mean score {mean_score}"
     grades = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in rubric.list_grades()]
@@ -231,8 +233,10 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
             name += f" ({result.rubric})"
         name = visible(name)
         if scored is None:
-            is_empty = result.error is not None and is_unscored(result.error.message)
-            rows.append((name, "-", "no score" if is_empty else "invalid", ""))
+            verdict = "invalid"
+            if result.error is not None and is_unscored(result.error.message):
+                verdict = "no score"
+            rows.append((name, "-", verdict, ""))
         else:
             score = _format_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:

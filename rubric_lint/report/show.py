@@ -134,7 +134,10 @@ class ShowText:
         room = self._look.columns - width(lines[0]) - 4
         is_beside = all(width(outcome) <= room for outcome in outcomes)
         for line, outcome, criterion in zip(lines[1:], outcomes, criteria, strict=True):
-            yield f"  {line}  {outcome if is_beside else ''}".rstrip()
+            if is_beside:
+                yield f"  {line}  {outcome}".rstrip()
+            else:
+                yield f"  {line}".rstrip()
             if outcome and not is_beside:
                 yield f"    {self._clip(outcome, 4)}"
             if criterion.applies_if:
@@ -237,7 +240,8 @@ def _format_gate(criterion: ShownCriterion) -> str:
     if criterion.gate is None:
         return "-"
     if criterion.bands or criterion.levels:
-        return f"{'<=' if criterion.is_turned else '>='} {criterion.gate}"
+        sign = "<=" if criterion.is_turned else ">="
+        return f"{sign} {criterion.gate}"
     if not criterion.gate:
         return "never missed"
     return "must not be met" if criterion.is_negated else "must be met"

@@ -90,8 +90,11 @@ class Statistics(StyledReporter):
         digits = max((len(str(count)) for _, count in rows), default=0)
         for (rule, severity), count in rows:
             self._write(f"{count:>{digits}} {self._look.paint(severity, f'{severity:<7}')} {rule}\n")
-        if not self._look.quiet:
-            self._write(f"\n{summary}\n" if rows else f"{summary}\n")
+        if self._look.quiet:
+            return
+        if rows:
+            self._write("\n")
+        self._write(f"{summary}\n")
 
 
 def _head(finding: Finding, look: Style) -> str:

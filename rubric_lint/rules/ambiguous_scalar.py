@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import list_types
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.edits.intents import Repair, ReplaceValue
@@ -12,8 +13,8 @@ from rubric_lint.source.scalar import resolve
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Report each ambiguous scalar, with advice for the type that the field expects."""
     for path, (text, readings, advice) in rubric.ambiguous:
-        types = rubric.schema.find(path[len(rubric.path) :]).get("type", ())
-        scalar = [kind for kind in ([types] if isinstance(types, str) else types) if kind not in ("object", "array")]
+        types = list_types(rubric.schema.find(path[len(rubric.path) :]))
+        scalar = [kind for kind in types if kind not in ("object", "array")]
         cure = _CURES.get(scalar[0], advice) if len(scalar) == 1 else advice
         repair = None
         if scalar == ["string"] and isinstance(resolve(text), str):

@@ -8,7 +8,6 @@ from rubric_lint.model.messages import list_never_missed_values
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
-from rubric_lint.source.tree import as_mapping
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -48,7 +47,9 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
     if not fields:
         return
     for criterion in rubric.criteria:
-        written = as_mapping(rubric.view.document.value(rubric.view.place(criterion.path)))
+        written = rubric.view.document.value(rubric.view.place(criterion.path))
+        if not isinstance(written, dict):
+            continue
         for name, idle in fields.items():
             if name not in written or written[name] != idle.get("value", written[name]):
                 continue

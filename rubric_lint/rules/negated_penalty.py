@@ -26,11 +26,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     if not found:
         return
     (first, said), *others = found
+    code = "negated"
     values: dict[str, object] = {"said": said}
     if others:
-        values["count"] = len(found)
+        code, values["count"] = "several", len(found)
     places = tuple(RelatedPlace("also negated", other.outcome_path) for other, _ in others[:_SHOWN])
-    yield Problem("several" if others else "negated", first.outcome_path, values=values, related=places)
+    yield Problem(code, first.outcome_path, values=values, related=places)
 
 
 _ADVICE = "so a judge may call a good answer met; give points for the opposite instead"

@@ -334,8 +334,10 @@ def describe_answer(value: Any) -> str:
         return "null"
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
         return f"an integer with more than {MOST_DIGITS} digits"
-    if isinstance(value, str | int | float | list | tuple):
-        return describe([] if isinstance(value, tuple) else value, "")
+    if isinstance(value, tuple):
+        return describe([], "")
+    if isinstance(value, str | int | float | list):
+        return describe(value, "")
     return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
 
 

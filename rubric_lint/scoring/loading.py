@@ -16,7 +16,7 @@ from rubric_lint.lint.project.files import format_other_kind, name_other_kind
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
-from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Level, Scale, Shape
 from rubric_lint.model.finding import Problem, RelatedPlace, Severity, Unread
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import join_words
@@ -166,7 +166,9 @@ def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
             is_older = False
     if is_older:
         return f"{CURRENT}/{shape}"
-    return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
+    if shape is not Shape.HOLISTIC:
+        shape = Shape.MIXED
+    return f"v3/{shape}"
 
 
 def _list_conditional(rubric: Rubric) -> Iterator[int]:
@@ -189,7 +191,9 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
     members = []
     for member in group.members:
         if isinstance(member, Group):
-            weight = sum((weights[leaf] for leaf in member.leaves), Fraction(0)) if add else Fraction(member.weight)
+            weight = Fraction(member.weight)
+            if add:
+                weight = sum((weights[leaf] for leaf in member.leaves), Fraction(0))
             members.append(GroupMember(weight, _as_tree(member, weights, add=add)))
         else:
             members.append(GroupMember(weights[member], member))
@@ -531,12 +535,15 @@ class RubricPlaces:
     def answer(self, name: str, answer: AnswerValue) -> RubricPart:
         """Return the place of the band, the level or the outcome that an answer earns."""
         criterion = self._criteria.get(name)
-        scale = criterion.scale if criterion else next(iter(self.rubric.scales), None)
+        scale = next(iter(self.rubric.scales), None)
+        levels: tuple[Level, ...] = ()
+        if criterion:
+            scale, levels = criterion.scale, criterion.levels or ()
         if scale and not isinstance(answer, bool):
             for band in scale.bands:
                 if answer in band.scores:
                     return RubricPart(band.path, band.part)
-        for level in (criterion.levels if criterion else None) or ():
+        for level in levels:
             if level.number == answer:
                 return RubricPart(level.number_path, level.part)
         return self.criterion(name)

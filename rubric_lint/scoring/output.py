@@ -390,7 +390,8 @@ class OutputReader:
         for answer, criterion in zip(output.answers, self.rubric.criteria, strict=True):
             is_check = criterion.shape is Shape.CHECKLIST
             if isinstance(answer, int) and isinstance(answer, bool) != is_check:
-                raise OutputError(f"{refusal}: expected {'true or false' if is_check else 'integers'} as answers")
+                expected = "true or false" if is_check else "integers"
+                raise OutputError(f"{refusal}: expected {expected} as answers")
         return found
 
     def grade(self, answers: Answers) -> Scored:

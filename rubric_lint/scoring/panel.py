@@ -6,6 +6,7 @@ from typing import Any
 
 from rubric_lint.model.messages import counted, join_words
 from rubric_lint.scoring.records.decoding import OutputError
+from rubric_lint.source.tree import as_list, as_mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,13 @@ def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
 
 def read_panel(record: Mapping[str, Any]) -> tuple[PanelMember, ...]:
     """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
-    about = record.get("judge")
-    panel = about.get("panel") if isinstance(about, dict) else None
-    if not isinstance(panel, list) or not all(map(_is_member, panel)):
+    panel = as_list(as_mapping(record.get("judge")).get("panel"))
+    if not all(map(_is_member, panel)):
         return ()
     names = name_models((member["model"], str(member.get("endpoint", ""))) for member in panel)
     members = []
     for name, member in zip(names, panel, strict=True):
-        replied = member.get("answered_by")
-        models = [model for model in replied if isinstance(model, str)] if isinstance(replied, list) else []
+        models = [model for model in as_list(member.get("answered_by")) if isinstance(model, str)]
         members.append(PanelMember(name, member["outputs"], frozenset(models or [member["model"]])))
     return tuple(members)
 

@@ -30,7 +30,7 @@ from rubric_lint.scoring.output import MOST_GRADED, OutputReader, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, is_failed_result, refuse_failed
-from rubric_lint.source.tree import as_string
+from rubric_lint.source.tree import as_mapping, as_string
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
@@ -65,8 +65,8 @@ def read_result(entry: Mapping[str, Any]) -> Scored:
     criteria = tuple([_read_criterion(item, place, is_table=is_table) for place, item in enumerate(entry["criteria"])])
     if len({name for name, *_ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
-    rubric_hash = entry.get("rubric_hash")
-    return _build(name, rubric_hash if isinstance(rubric_hash, str) else "", score, _VERDICTS[verdict], criteria)
+    rubric_hash = as_string(entry.get("rubric_hash")) or ""
+    return _build(name, rubric_hash, score, _VERDICTS[verdict], criteria)
 
 
 def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any, ...]:
@@ -247,8 +247,7 @@ class ResultScorer(Scorer):
         """Return a result without a score, or another entry, as far as it is known."""
         if not is_result(record):
             return super()._refuse(record, fault)
-        name = record.get("rubric")
-        rubric = name if isinstance(name, str) else None
+        rubric = as_string(record.get("rubric"))
         kept = {field: item for field, item in record.items() if field not in RESULT_FIELDS}
         kept["output"] = ""  # the other fields are copied, as those of a record with an output
         return RecordResult(record=kept, rubric=rubric, error=fault.forget_frames())
@@ -367,7 +366,7 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
 
 def _list_verdicts(member: Any) -> list[Verdict]:
     """Return every verdict as often as `verdicts` says; raise OutputError if that is not counts of verdicts."""
-    counts = member.get("verdicts") if isinstance(member, dict) else None
+    counts = as_mapping(member).get("verdicts")
     refusal = OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
     if not isinstance(counts, dict):
         raise refusal

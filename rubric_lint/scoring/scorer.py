@@ -55,6 +55,7 @@ from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ExtraFiel
 from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer
+from rubric_lint.source.tree import as_mapping, as_string
 
 
 class OtherVersionError(OutputError):
@@ -522,6 +523,4 @@ _NO_SCORE, _OF_NO_RUBRIC = "no score: ", "no rubric is named"
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:
     """Return the error that a record reports from the judge run, if any."""
-    about = record.get("judge")
-    fault = about.get("fault") if isinstance(about, dict) else None
-    return fault if isinstance(fault, str) else None
+    return as_string(as_mapping(record.get("judge")).get("fault"))

@@ -273,7 +273,7 @@ class ProposalWriter:
         return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Return what a model would have the criterion say: its texts by their keys, and the parts of a split.
+        """Return the wording that a model proposes: the texts of the criterion by their keys, and the parts of a split.
 
         Raises:
             RefusedProposalError: if the reply has another form.

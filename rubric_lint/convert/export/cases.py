@@ -23,6 +23,7 @@ from rubric_lint.model.schema import suite_lists
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import RENDERS, is_template, unescape
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_list, parts_of
 
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 TEMPLATES = frozenset({AGENTV_5, PROMPTFOO})
@@ -441,7 +442,7 @@ VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 
 def is_messages(value: Any) -> bool:
     """Return whether a value is a list of messages of texts."""
-    items = value if isinstance(value, list) else []
+    items = as_list(value)
     for item in items:
         is_message = isinstance(item, dict) and item.keys() == {"role", "content"}
         if not is_message or not all(isinstance(text, str) for text in item.values()):
@@ -452,5 +453,5 @@ def is_messages(value: Any) -> bool:
 def has_variable(value: Any) -> bool:
     """Return whether AgentV 4 would put an environment variable into a text of a value."""
     if isinstance(value, list | dict):
-        return any(map(has_variable, value.values() if isinstance(value, dict) else value))
+        return any(map(has_variable, parts_of(value)))
     return isinstance(value, str) and VARIABLE.search(value) is not None

@@ -45,6 +45,7 @@ from rubric_lint.model.messages import escape as escape_markdown
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import escape, is_template, unescape
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_list
 
 # The assertions that mean the same in AgentV and promptfoo, and the field that each needs, by AgentV's name.
 _CHECKS = {
@@ -203,9 +204,11 @@ class _SuiteConverter:
                 part, fields = self.suite.fields["prompts"]._replace(number=case.key[0]), set()
             if part is None or (self.source == PROMPTFOO and name == "expected_output"):  # it has no reference
                 continue
-            is_list = part.path[-1] == "prompts" and isinstance(part.value, list) and len(part.value) == 1
+            content = part.value
+            if part.path[-1] == "prompts" and len(as_list(content)) == 1:
+                content = content[0]
             try:
-                value = self.fill_in(part.value[0] if is_list else part.value, variables, fields)
+                value = self.fill_in(content, variables, fields)
                 yield name, _CaseText(value, part, fields)
             except _LostError as lost:
                 yield name, _CaseText(lost, part, fields)
@@ -297,7 +300,10 @@ class _SuiteConverter:
         checks = []
         for part in case.checks:
             try:
-                checks.append(part if self.keeps else part._replace(value=self._convert_check(part)))
+                check = part
+                if not self.keeps:
+                    check = part._replace(value=self._convert_check(part))
+                checks.append(check)
             except _LostError as lost:
                 self.report_loss(part, str(lost))
         return ConvertedCase(case.name, {**written, **self._convert_pass_rule(case)}, tuple(checks))
@@ -429,8 +435,9 @@ def _check_content(value: dict[str, Any], kind: str, name: str, title: str) -> N
     if name in {"threshold", "budget"}:
         is_right = is_number(content) and content >= 0
     elif name:
-        texts = content if kind.endswith(("-any", "-all")) else [content]
-        texts = texts if isinstance(texts, list) else []
+        texts = [content]
+        if kind.endswith(("-any", "-all")):
+            texts = as_list(content)
         is_right = bool(texts) and all(isinstance(text, str) and text for text in texts)
         if any(isinstance(text, str) and text.startswith(_FILE) for text in texts):
             raise _LostError("promptfoo reads the file that it names, and other systems do not")

@@ -33,6 +33,7 @@ from rubric_lint.model.schema_files import CURRENT, VERSION_3, newest
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import escape
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import as_mapping
 
 
 class _CaseRubric(NamedTuple):
@@ -389,8 +390,7 @@ def _write_promptfoo(context: ExportContext) -> str:
         fields = dict(case.converted.fields)
         name = escape(str(fields.pop("id", case.name)))
         if fields.get("description"):
-            metadata = fields.get("metadata")
-            fields["metadata"] = {"id": name, **(metadata if isinstance(metadata, dict) else {})}
+            fields["metadata"] = {"id": name, **as_mapping(fields.get("metadata"))}
         test = {"description": name, **fields}
         assertions = case.write_assertions(partial(_write_assertion, context, case))
         if assertions:

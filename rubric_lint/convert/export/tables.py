@@ -117,7 +117,8 @@ def _write_csv(context: ExportContext) -> str:
     plain.writerow(sheet.heads)
     for row in sheet.rows:
         cells = [_write_cell(value) for value in row]
-        (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
+        writer = quoted if any("\r" in cell for cell in cells) else plain
+        writer.writerow(cells)
     for text, path in sheet.texts:
         if _show(text) != text:
             message = "what CSV cannot show: invisible characters or orders to CI systems are written as escapes"

@@ -24,7 +24,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import RENDERS, is_template
 from rubric_lint.source.path import Path, part_of
 from rubric_lint.source.source import Span
-from rubric_lint.source.tree import Tree
+from rubric_lint.source.tree import Tree, as_mapping, items_of
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without findings of severity error, by name."""
@@ -152,8 +152,7 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     for name in QUESTIONS:
         if name in case and (*path[:end], name) not in of_judge:
             return case[name]
-    variables = case.get("vars")
-    return variables.get("input") if isinstance(variables, dict) else None
+    return as_mapping(case.get("vars")).get("input")
 
 
 def _is_label(written: FormatField, rubric: Rubric, label: str) -> bool:
@@ -236,7 +235,7 @@ class PlacedValue(NamedTuple):
 
     def items(self) -> "Iterator[PlacedValue]":
         """Yield the values of a mapping or a list."""
-        return map(self.inner, self.value if isinstance(self.value, dict) else range(len(self.value)))
+        return (self.inner(step) for step, _ in items_of(self.value))
 
 
 SuiteLoss = tuple[int | None, Path, str]

@@ -282,7 +282,7 @@ class Commands:
             self._reports.cleanup()
 
     async def _call(self, call: ProgramCall, folder: Path) -> str:
-        """Return what a call prints, and how it ended if that is not by itself."""
+        """Return the output of a call, and how the call ended if something else ended it."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",

@@ -67,7 +67,7 @@ def _find_missing(case: dict[str, Any], suite: dict[str, Any], *, is_in_folder: 
 
 
 def list_assumptions(document: Document) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return what AgentV 4 ignores though it loads: the code of each message and the values in it."""
+    """List the fields that AgentV 4 loads and ignores: the code of each message and the values in it."""
     count = sum("description" in case for _, case in find_suite_cases(document))
     if count:
         yield "ignored-labels", {"tests": counted(count, "test has", "tests have")}

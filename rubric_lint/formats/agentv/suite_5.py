@@ -445,7 +445,7 @@ _Message = tuple[str, dict[str, object]]
 
 
 def list_assumptions(document: Document) -> Iterator[_Message]:
-    """Return what AgentV 5 will read otherwise though it loads: judges see less of a test."""
+    """List the parts of a suite that AgentV 5 loads and reads otherwise, so that judges see less of a test."""
     cases = [case for _, case in find_suite_cases(document)]
     yield from _list_graders(document, cases)
     if not is_suite(document):

@@ -118,7 +118,7 @@ def _read_integer(text: str) -> Any:
 
 
 def read_constant(text: str) -> Any:
-    """Return what stands for `NaN`, `Infinity` or `-Infinity` until `decode_entry` refuses it."""
+    """Return a placeholder for `NaN`, `Infinity` or `-Infinity`, which `decode_entry` refuses."""
     return _Flaw(f"{text} is not JSON")
 
 

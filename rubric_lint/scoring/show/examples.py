@@ -150,9 +150,11 @@ def _choose_for_one(rubric: ScoringRubric) -> Iterator[Example]:
     for at in range(last, -1, -1):
         if at in (0, last) or kinds[at] != kinds[at - 1] or kinds[at] != kinds[at + 1]:
             answer = grades[at].answer
-            title = f"{'level' if rubric.shape is Shape.LEVELS else 'score'} {answer}"
+            title = f"score {answer}"
             if isinstance(answer, bool):
                 title = "met" if answer else "not met"
+            elif rubric.shape is Shape.LEVELS:
+                title = f"level {answer}"
             yield title, (grades[at],)
 
 
