@@ -4,7 +4,6 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -44,16 +43,6 @@ rubrics:
 """
 
 
-def command(name, *args):
-    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.start import {name}; {name}()"
-    return [sys.executable, "-c", program, *args]
-
-
-def environment(**more):
-    kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
-    return {**kept, **more}
-
-
 class Program:
     """A program that runs in a folder of its own."""
 
@@ -61,7 +50,7 @@ class Program:
         self.folder, self.name = folder, name
 
     def __call__(self, *args, text="", name=None):
-        done = commands.run(f"rubric-{name or self.name}", *args, stdin=text, cwd=self.folder, env=environment())
+        done = commands.run(f"rubric-{name or self.name}", *args, stdin=text, cwd=self.folder)
         return done.returncode, done.stdout, done.stderr
 
     def write(self, name, text):
@@ -136,15 +125,15 @@ def test_standard_input_is_fixed_to_standard_output(program):
 def test_standard_input_keeps_its_bytes(program):
     data = b"\xff\xfe" + OLD.replace("\n", "\r\n").encode("utf-16-le")
     done = subprocess.run(
-        command("fix", "-", "-q"), input=data, capture_output=True, check=True, cwd=program.folder, env=environment()
+        commands.command("rubric-fix", "-", "-q"), input=data, capture_output=True, check=True, cwd=program.folder
     )
     assert done.stdout == b"\xff\xfe" + NEW.replace("\n", "\r\n").encode("utf-16-le")
 
 
 @pytest.mark.slow
 def test_standard_input_that_is_closed_is_no_fault_of_the_tool(program):
-    call = ["sh", "-c", '"$@" <&-', "sh", *command("fix", "-", "--check")]
-    done = subprocess.run(call, capture_output=True, check=False, cwd=program.folder, env=environment())
+    call = ["sh", "-c", '"$@" <&-', "sh", *commands.command("rubric-fix", "-", "--check")]
+    done = subprocess.run(call, capture_output=True, check=False, cwd=program.folder)
     told = b"rubric-fix: <stdin>: stdin is closed\n"
     assert (done.returncode, done.stderr.splitlines(keepends=True)[0]) == (2, told)
 
@@ -329,7 +318,7 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
         for name, text in old.items():
             (tmp_path / name).write_text(text)
         command = commands.command("rubric-fix", "-q")
-        process = subprocess.Popen(command, cwd=tmp_path, env=environment(), start_new_session=True, **streams)
+        process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams)
         while process.poll() is None and sum((tmp_path / name).read_text() != old[name] for name in old) < moment / 2:
             pass
         time.sleep(chance.uniform(0, 0.005))
@@ -337,7 +326,7 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
         process.wait()
         found = {name: (tmp_path / name).read_text() for name in old}
         assert {name for name, text in found.items() if text not in (old[name], new[name])} == set()
-        commands.run_process(command, cwd=tmp_path, env=environment(), check=True)
+        commands.run_process(command, cwd=tmp_path, check=True)
         assert {path.name: path.read_text() for path in tmp_path.iterdir()} == new
         changed.add(sum(found[name] == new[name] for name in old))
     assert len(changed) > 1

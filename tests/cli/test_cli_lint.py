@@ -23,7 +23,6 @@ from lint_command import (  # noqa: F401 (a fixture)
     SCORE_5,
     call,
     call_after,
-    environment,
     folder,
     on_terminal,
 )
@@ -44,7 +43,7 @@ def call_on_terminal(*args, **more):
 
 def start(*args, **streams):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen(commands.command("rubric-lint", *args), env=environment(), **pipes)
+    return subprocess.Popen(commands.command("rubric-lint", *args), **pipes)
 
 
 def screen(written):
@@ -249,7 +248,6 @@ def test_an_interrupt_ends_it_without_a_traceback(said):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(),
     )
     # More than a pipe holds: once it is written, the command is reading.
     process.stdin.write(b"#" * 1_000_000)
@@ -264,7 +262,7 @@ def test_an_interrupt_ends_it_without_a_traceback(said):
 def test_a_reader_that_leaves_ends_it_without_a_word():
     Path("many.yaml").write_text("rubrics:\n" + "  - expected_outcome: x\n    id: [1]\n" * 600, "utf-8")
     process = subprocess.Popen(
-        commands.command("rubric-lint", "many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        commands.command("rubric-lint", "many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     process.stdout.read(10)
     process.stdout.close()
@@ -289,9 +287,7 @@ def test_a_folder_that_is_gone_is_said_to_be(args, said):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            commands.command("rubric-lint"), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
-        )
+        done = subprocess.run(commands.command("rubric-lint"), stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
@@ -407,7 +403,6 @@ def test_workers_end_when_nobody_reads_what_they_found():
         commands.command("rubric-lint"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(),
         start_new_session=True,
     )
     process.stdout.read(10)

@@ -1,5 +1,6 @@
 import fcntl
 import json
+import os
 import re
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import commands
 import pytest
 from accuracy_depth import RUBRIC, output
-from lint_command import environment, on_terminal
+from lint_command import on_terminal
 
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.entries import LIMIT
@@ -67,12 +68,12 @@ def command(*args):
 
 
 def start(*args, **streams):
-    return subprocess.Popen(command(*args), env=environment(COLUMNS="80"), **streams)
+    return subprocess.Popen(command(*args), env=os.environ | {"COLUMNS": "80"}, **streams)
 
 
 def call(*args, stdin=""):
     """What a call prints on standard output and standard error, and its exit code."""
-    return commands.call("rubric-score", *args, stdin=stdin, env=environment(COLUMNS="80"))
+    return commands.call("rubric-score", *args, stdin=stdin, env=os.environ | {"COLUMNS": "80"})
 
 
 def call_on_terminal(*args, **streams):

@@ -54,21 +54,14 @@ RENAME = "criterion `a`: " + message("deprecated-description.renamed", field="de
 DESCRIPTION = f"old.yaml:3:5 warning deprecated-description: {RENAME}\n"
 
 
-def environment(**more):
-    """The variables of this process without those that a command looks at, and `more`."""
-    hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "TERM": "xterm", **more}
-
-
 def call(*args, stdin="", program="rubric-lint", **more):
     """What a call prints on standard output and standard error, and its exit code."""
-    return commands.call(program, *args, stdin=stdin, env=environment(**more))
+    return commands.call(program, *args, stdin=stdin, env=os.environ | more)
 
 
 def call_after(before, *args, **more):
     """What a call does in a process that runs some code before."""
-    done = commands.run_process(commands.command("rubric-lint", *args, before=before), env=environment(**more))
+    done = commands.run_process(commands.command("rubric-lint", *args, before=before), env=os.environ | more)
     return done.stdout, done.stderr, done.returncode
 
 
@@ -76,7 +69,7 @@ def on_terminal(command, *, stdin=subprocess.DEVNULL, stdout=None, columns=80, *
     """What a command writes to a terminal, by standard output and standard error alike, and its exit code."""
     leader, follower = pty.openpty()
     streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
-    process = subprocess.Popen(command, env=environment(COLUMNS=str(columns), **more), **streams)
+    process = subprocess.Popen(command, env=os.environ | {"COLUMNS": str(columns), **more}, **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from reference_3 import YES_OR_NO, failures, is_holistic, leaves, tree
+from styles import Chances, chances
 
 WHOLE = ([1, 5], [0, 10], [0, 5], [1, 10], [0, 100], [3, 1], [5, 0], [0, 1], [1, 0], [-2, 2])
 SCALES = (*WHOLE, [0.0, 1.0], [1.0, 5.0], [4.0, 1.0])
@@ -18,26 +19,24 @@ SHARES = ("70%", "26/30", "87.5%", "100%", "50%", "2/3", "0%", "1/1")
 NOUNS = ("refund window", "dose", "source", "figure", "complexity", "author", "deadline", "unit", "risk", "customer")
 
 
-class Writer:
+class Writer(Chances):
     """Writes one rubric: every text is written once, and so is every id."""
 
     def __init__(self, dice: Random) -> None:
-        self.dice, self.texts, self.ids = dice, 0, 0
-
-    def happens(self, rate: float) -> bool:
-        return self.dice.random() < rate
+        super().__init__(dice)
+        self.texts, self.ids = 0, 0
 
     def text(self) -> str:
         self.texts += 1
-        return f"Names the {self.dice.choice(NOUNS)} of part {self.texts}"
+        return f"Names the {self.random.choice(NOUNS)} of part {self.texts}"
 
     def id(self) -> str:
         self.ids += 1
-        return f"{self.dice.choice('abcdefgh')}-{self.ids}"
+        return f"{self.random.choice('abcdefgh')}-{self.ids}"
 
     def levels(self, numbers: list[Any]) -> Any:
         """Texts for some numbers, as a map or as a list."""
-        if self.happens(0.5):
+        if self.chance(0.5):
             return {number: self.text() for number in numbers}
         return [{"level": number, "expected_outcome": self.text()} for number in numbers]
 
@@ -45,40 +44,41 @@ class Writer:
         """A number of a scale, of hundredths where it is written with a decimal point."""
         low, high = min(scale), max(scale)
         if isinstance(low, float):
-            return self.dice.randint(round(low * 100), round(high * 100)) / 100
-        return self.dice.randint(low, high)
+            return self.random.randint(round(low * 100), round(high * 100)) / 100
+        return self.random.randint(low, high)
 
     def anchors(self, scale: list[Any]) -> Any:
         ends = {int(min(scale)), int(max(scale))}
         within = range(min(ends), max(ends) + 1)
-        return self.levels(sorted(ends | set(self.dice.sample(within, self.dice.randint(0, min(3, len(within)))))))
+        return self.levels(sorted(ends | set(self.random.sample(within, self.random.randint(0, min(3, len(within)))))))
 
     def ladder(self) -> Any:
-        return self.levels(sorted(self.dice.sample(range(-3, 12), self.dice.randint(2, 5))))
+        return self.levels(sorted(self.random.sample(range(-3, 12), self.random.randint(2, 5))))
 
     def bands(self, scale: list[Any]) -> Any:
         """Score ranges that cover a scale of whole numbers, as a map from lower bound or as a list."""
         low, high = min(scale), max(scale)
-        starts = [low, *sorted(self.dice.sample(range(low + 1, high + 1), self.dice.randint(1, min(3, high - low))))]
-        if self.happens(0.5):
+        count = self.random.randint(1, min(3, high - low))
+        starts = [low, *sorted(self.random.sample(range(low + 1, high + 1), count))]
+        if self.chance(0.5):
             return {start: self.text() for start in starts}
         pairs = zip(starts, [*(start - 1 for start in starts[1:]), high], strict=True)
         return [{"score_range": list(pair), "expected_outcome": self.text()} for pair in pairs]
 
     def leaf(self, scale: list[Any] | None, *, has_ladder: bool) -> Any:
         """A criterion where this scale or a ladder is inherited."""
-        kind = self.dice.choice(("plain", "plain", "scale", "levels", "bands", "anchors"))
-        if kind == "plain" and self.happens(0.4):
+        kind = self.random.choice(("plain", "plain", "scale", "levels", "bands", "anchors"))
+        if kind == "plain" and self.chance(0.4):
             return self.text()
         entry: dict[str, Any] = {"expected_outcome": self.text()}
-        if kind == "plain" and (scale or has_ladder) and self.happens(0.3):
+        if kind == "plain" and (scale or has_ladder) and self.chance(0.3):
             kind, entry["scale"], scale = "yes", [0, 1], [0, 1]
         scale = self.measure(entry, kind, scale, has_ladder=has_ladder)
-        extra = {"id": self.id(), "weight": self.dice.choice(WEIGHTS)}
-        entry |= {name: value for name, value in extra.items() if self.happens(0.7)}
-        if self.happens(0.3):
+        extra = {"id": self.id(), "weight": self.random.choice(WEIGHTS)}
+        entry |= {name: value for name, value in extra.items() if self.chance(0.7)}
+        if self.chance(0.3):
             self.gate(entry, scale, is_ladder=has_ladder and kind == "plain")
-        if self.happens(0.2):
+        if self.chance(0.2):
             entry["applies_if"] = self.text()
         return entry
 
@@ -87,13 +87,13 @@ class Writer:
     ) -> list[Any] | None:
         """Write what measures a criterion of some kind; return the scale that holds in it."""
         if kind in ("scale", "anchors"):
-            entry["scale"] = scale = list(self.dice.choice(SCALES))
+            entry["scale"] = scale = list(self.random.choice(SCALES))
         if kind == "anchors":
             entry["levels"] = self.anchors(scale or [0, 1])
         if kind == "levels":
             entry["levels"] = self.anchors(scale) if scale else self.ladder()
-        if kind == "bands" and (has_ladder or self.happens(0.5) or (scale and isinstance(scale[0], float))):
-            entry["scale"] = scale = list(self.dice.choice(WHOLE))
+        if kind == "bands" and (has_ladder or self.chance(0.5) or (scale and isinstance(scale[0], float))):
+            entry["scale"] = scale = list(self.random.choice(WHOLE))
         if kind == "bands":
             entry["score_ranges"] = self.bands(scale or [0, 10])
         return scale
@@ -102,32 +102,32 @@ class Writer:
         """A minimum, by the word that goes with what the criterion itself says; an inherited ladder gets none."""
         if "levels" in entry:
             own = [item["level"] if isinstance(item, dict) else item for item in entry["levels"]]
-            entry["required_min_level"] = self.on(scale) if scale else self.dice.choice(own)
+            entry["required_min_level"] = self.on(scale) if scale else self.random.choice(own)
         elif not is_ladder:
             entry["required_min_score"] = self.on(scale or [0, 10]) if scale or "score_ranges" in entry else 10
 
     def node(self, scale: list[Any] | None, depth: int, *, has_ladder: bool = False) -> dict[str, Any]:
         """A group or a rubric with its criteria: at least one weighs more than 0."""
         node: dict[str, Any] = {}
-        if self.happens(0.3):
-            node["scale"], has_ladder = list(self.dice.choice(SCALES)), False
+        if self.chance(0.3):
+            node["scale"], has_ladder = list(self.random.choice(SCALES)), False
             scale = node["scale"]
-            if self.happens(0.3):
+            if self.chance(0.3):
                 node["levels"] = self.anchors(node["scale"])
                 has_ladder = True
-        elif not scale and self.happens(0.15):
+        elif not scale and self.chance(0.15):
             node["levels"], has_ladder = self.ladder(), True
         members = []
-        for _ in range(self.dice.randint(1, 4)):
-            if depth and self.happens(0.3):
+        for _ in range(self.random.randint(1, 4)):
+            if depth and self.chance(0.3):
                 group = {"id": self.id(), **self.node(scale, depth - 1, has_ladder=has_ladder)}
-                extra = {"weight": self.dice.choice(WEIGHTS), "expected_outcome": self.text()}
+                extra = {"weight": self.random.choice(WEIGHTS), "expected_outcome": self.text()}
                 extra["applies_if"] = self.text()
-                group |= {name: value for name, value in extra.items() if self.happens(0.5)}
+                group |= {name: value for name, value in extra.items() if self.chance(0.5)}
                 inner = group.get("scale", scale)
-                if self.happens(0.3):
+                if self.chance(0.3):
                     group["required_min_score"] = self.on(inner or [0.0, 1.0])
-                if self.happens(0.3):
+                if self.chance(0.3):
                     group.pop("id")
                 members.append(group)
             else:
@@ -137,10 +137,10 @@ class Writer:
 
     def penalise(self, members: list[Any]) -> None:
         """Turn some weights below 0, or to 0, of members that have no gate, and leave one above."""
-        for member in self.dice.sample(members, self.dice.randint(0, len(members) - 1)):
+        for member in self.random.sample(members, self.random.randint(0, len(members) - 1)):
             has_no_gate = isinstance(member, dict) and not {"required_min_score", "required_min_level"} & {*member}
-            if has_no_gate and self.happens(0.4):
-                member["weight"] = self.dice.choice((0, -1, -2, -5, -0.5, -0.35))
+            if has_no_gate and self.chance(0.4):
+                member["weight"] = self.random.choice((0, -1, -2, -5, -0.5, -0.35))
 
     def mark(self, scale: list[Any] | None, low: Fraction, high: Fraction) -> tuple[Any, Fraction]:
         """A mark with its share in a span, in one of the ways to write one."""
@@ -150,46 +150,46 @@ class Writer:
             for share in [Fraction(item.rstrip("%")) / (100 if "%" in item else 1)]
             if low <= share <= high
         ]
-        percent = self.dice.randint(math.ceil(low * 100), math.floor(high * 100))
+        percent = self.random.randint(math.ceil(low * 100), math.floor(high * 100))
         ways.append((f"{percent}%", Fraction(percent, 100)))
         worst, best = scale or (0, 1)
         number = round(worst) + Fraction(percent, 100) * round(best - worst)
         plain = int(number) if number.denominator == 1 else float(number)
-        return self.dice.choice([*ways, *[(plain, Fraction(percent, 100))] * len(ways)])
+        return self.random.choice([*ways, *[(plain, Fraction(percent, 100))] * len(ways)])
 
     def rubric(self) -> Any:
-        if self.happens(0.05):
+        if self.chance(0.05):
             return self.bands_of_whole()
-        node = self.node(None, self.dice.choice((0, 0, 1, 2, 3)))
-        if "scale" not in node and "levels" not in node and self.happens(0.2):
+        node = self.node(None, self.random.choice((0, 0, 1, 2, 3)))
+        if "scale" not in node and "levels" not in node and self.chance(0.2):
             return node["criteria"]
         scale = node.get("scale")
-        if self.happens(0.5):
+        if self.chance(0.5):
             node["pass_threshold"], highest = self.mark(scale, Fraction(1, 2), Fraction(1))
         else:
             highest = Fraction(4, 5)
-        if self.happens(0.3):
+        if self.chance(0.3):
             node["borderline_threshold"] = self.mark(scale, Fraction(1, 5), highest - Fraction(1, 50))[0]
-        if self.happens(0.4):
+        if self.chance(0.4):
             node["grades"] = self.grades(scale)
-        if self.happens(0.3):
-            texts = [self.text() for _ in range(self.dice.randint(1, 3))]
+        if self.chance(0.3):
+            texts = [self.text() for _ in range(self.random.randint(1, 3))]
             node["critical_failures"] = [
-                {"id": self.id(), "expected_outcome": text} if self.happens(0.3) else text for text in texts
+                {"id": self.id(), "expected_outcome": text} if self.chance(0.3) else text for text in texts
             ]
-        if self.happens(0.3):
+        if self.chance(0.3):
             node |= {"id": self.id(), "expected_outcome": self.text()}
         return node
 
     def bands_of_whole(self) -> list[Any]:
-        cut = self.dice.randint(1, 10)
+        cut = self.random.randint(1, 10)
         ranges = ([0, cut - 1], [cut, 10])
         return [{"score_range": item, "expected_outcome": self.text()} for item in ranges]
 
     def grades(self, scale: list[Any] | None) -> dict[str, Any]:
         """Grades from the highest to the lowest; the last may be above the worst score."""
         high, found = Fraction(1), {}
-        for name in "ABCDF"[: self.dice.randint(1, 5)]:
+        for name in "ABCDF"[: self.random.randint(1, 5)]:
             found[name], share = self.mark(scale, max(high - Fraction(3, 10), Fraction(0)), high)
             high = share - Fraction(1, 50)
             if high < 0:
@@ -222,13 +222,13 @@ def random_output(dice: Random, rubric: Any, *, missing: float = 0.3) -> dict[st
     return {"checks": checks}
 
 
-rubrics = st.randoms(use_true_random=False).map(random_rubric)
+rubrics = chances.map(random_rubric)
 """Random rubrics of version 3."""
 
 
 @st.composite
 def cases(draw: Any) -> tuple[Any, dict[str, Any]]:
     """A rubric and a valid output for it."""
-    dice = draw(st.randoms(use_true_random=False))
+    dice = draw(chances)
     rubric = random_rubric(dice)
     return rubric, random_output(dice, rubric)
