@@ -171,7 +171,13 @@ def python_validator() -> Any:
         if type(value) in (int, float, Decimal) and not value <= highest:  # NaN is not at most anything
             yield ValidationError(f"more than {highest}")
 
-    keywords = {"pattern": find_mismatch, "maximum": find_excess}
+    def find_additional(validator: Any, schema: Any, value: Any, whole: Any) -> Iterator[Any]:
+        errors = Draft7Validator.VALIDATORS["additionalProperties"](validator, schema, value, whole)
+        keys = list(value) if isinstance(value, dict) else []
+        # python-jsonschema takes the keys from a set, whose order differs from run to run.
+        yield from sorted(errors, key=lambda error: [keys.index(step) for step in list(error.path)[:1]])
+
+    keywords = {"pattern": find_mismatch, "maximum": find_excess, "additionalProperties": find_additional}
     return validators.extend(Draft7Validator, keywords)  # type: ignore[no-untyped-call]
 
 

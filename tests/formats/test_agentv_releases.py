@@ -53,6 +53,12 @@ def test_a_reserved_type_may_be_a_grader_of_the_project_in_an_earlier_release(sa
     said([told(note) for note in fixed.notes])
 
 
+def test_unknown_fields_are_listed_in_the_order_of_the_file():
+    fields = [f"field_{number}" for number in range(20, 0, -1)]
+    text = FIVE + "      - Says why\n" + "".join(f"    {field}: 1\n" for field in fields)
+    assert [reason.partition("`")[2].partition("`")[0] for _, reason in unread(text)] == fields
+
+
 SAID = TABLES["SAID"]
 
 

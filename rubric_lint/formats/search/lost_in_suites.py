@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from rubric_lint.formats.agentv.parts import OLD_CASES, Blocker, find_unloaded, is_suite_of_agentv
@@ -125,14 +124,16 @@ def find_lost_in_agentv(document: Document, views: list[View], rubrics: set[Path
     found += _find_empty(document, {path[:-1] for path in rubrics} | rubrics)
     found += _find_ignored(document)
     if is_last:
-        found += _find_unread_types(document, release, _CRITERIA_FIELDS, "agentv-5-type")
-        found += _find_refused_lists(document, release)
+        refused = list(find_unloaded(document, release))
+        found += _find_unread_types(document, release, refused, _CRITERIA_FIELDS, "agentv-5-type")
+        found += _find_refused_lists(document, release, refused)
     if is_last or names & NEWEST.dialects:
         found += find_faulty_templates(document)
     found += _find_unread_lists(document, release, rubrics, views)
     if not is_last:
         if "agentv-a6" in names:
-            found += _find_unread_types(document, release, {FIELD}, "agentv-4-type")
+            unread = find_unloaded(document, release)
+            found += _find_unread_types(document, release, unread, {FIELD}, "agentv-4-type")
         found += _find_skipped(document, release)
         found += _find_dropped(document, rubrics)
     found += _find_elsewhere(document, is_last=is_last)
@@ -199,14 +200,11 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
             yield Problem("agentv-one-criterion", (*place, field), Part.KEY, values)
 
 
-@lru_cache(maxsize=1)  # findings and near misses are made of it
-def _list_unloaded(document: Document, release: Release) -> tuple[Blocker, ...]:
-    return tuple(find_unloaded(document, release))
-
-
-def _find_unread_types(document: Document, release: Release, fields: Collection[str], code: str) -> Iterator[Problem]:
+def _find_unread_types(
+    document: Document, release: Release, blockers: Iterable[Blocker], fields: Collection[str], code: str
+) -> Iterator[Problem]:
     """Find the assertions with criteria in one of some fields whose type has another name in a release."""
-    for blocker in _list_unloaded(document, release):
+    for blocker in blockers:
         assertion = document.value(blocker.path[:-1])
         if blocker.path[-1] == "type" and any(isinstance(assertion.get(name), list) for name in fields):
             unloaded = release.find_unloaded(assertion["type"])
@@ -214,10 +212,10 @@ def _find_unread_types(document: Document, release: Release, fields: Collection[
                 yield Problem(code, blocker.path, values={"type": assertion["type"], "reason": unloaded.reason})
 
 
-def _find_refused_lists(document: Document, release: Release) -> Iterator[Problem]:
+def _find_refused_lists(document: Document, release: Release, blockers: Iterable[Blocker]) -> Iterator[Problem]:
     """Find the lists of assertions of a suite, a test or a turn whose names a release does not have."""
     wanted = release.assertions
-    for blocker in _list_unloaded(document, release):
+    for blocker in blockers:
         path, name = blocker.path, blocker.path[-1]
         owner = document.value(path[:-1])
         is_turn = path[-3:-2] == ("turns",)
@@ -352,7 +350,7 @@ def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
             yield path, f"OpenAI has deprecated its graders; {advice}"
 
 
-def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterable[Blocker]:
+def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[Blocker]:
     """Find what AgentV does not read of a suite whose rubrics are in these dialects, or that has none.
 
     Its release is AgentV 5 if the suite or one of its rubrics shows that, else AgentV 4.
@@ -363,8 +361,7 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterabl
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
             is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
-        return _list_unloaded(document, NEWEST if is_new else find_release(document))
-    return ()
+        yield from find_unloaded(document, NEWEST if is_new else find_release(document))
 
 
 def _has_fields_of(release: Release, other: Release, document: Document) -> bool:
