@@ -20,13 +20,13 @@ from rubric_lint.assess.agreement.comparison import (
 from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, list_invalid
 from rubric_lint.assess.agreement.scales import Measure, ScaleKind
 from rubric_lint.assess.measure.bounds import BoundedShare
-from rubric_lint.assess.measure.decision import Reason, format_missing_valid
+from rubric_lint.assess.measure.decision import Reason, format_slips, format_wrong
 from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.groups import JudgeShares
 from rubric_lint.assess.measure.intervals import Share
 from rubric_lint.assess.measure.labelled import format_ungrouped_outputs
 from rubric_lint.assess.measure.pass_rate import LabelSelection
-from rubric_lint.assess.measure.shares import SLIPS, Shares
+from rubric_lint.assess.measure.shares import Shares
 from rubric_lint.model.messages import counted, join_words, render_report
 from rubric_lint.report.terminal import TextColumn, draw, name_answer, shorten_name, wrap
 
@@ -219,17 +219,10 @@ def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
     people = shares.people
     if people.tied:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
-    invalid = shares.unscored - shares.unasked
-    if invalid:
-        yield f"Verdict: {count_answers(invalid)} {format_missing_valid(runs)} count as judged wrong."
-    if shares.unasked:
-        lacking = f"Verdict: {count_answers(shares.unasked)} without the judge outputs of a run"
-        yield f"{lacking} count as judged wrong, but in lower bounds only."
-    if shares.partly:
-        yield f"Verdict: an invalid output for each of {count_answers(shares.partly)} counts as judged wrong."
+    for note in format_wrong(shares, runs):
+        yield f"Verdict: {note}"
     if shares.slips:
-        slip = f"1 label in {SLIPS} may be a slip of `{shorten_name(people.main)}`"
-        yield f"Verdict: {slip}: upper bounds leave out up to {shares.slips:,} of each class."
+        yield f"Verdict: {format_slips(shares, shorten_name(people.main))}"
 
 
 def _list_share_columns(several: Sequence[Shares], bounded: Sequence[Shares | None]) -> list[TextColumn]:

@@ -26,10 +26,11 @@ from rubric_lint.assess.measure.decision import (
     TARGET,
     Reason,
     format_missing,
-    format_missing_valid,
     format_open,
+    format_slips,
     format_target,
     format_unsettled,
+    format_wrong,
     lacks_outputs,
 )
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, format_ungrouped
@@ -338,8 +339,7 @@ def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     yield from _format_uneven(people)
     yield from _format_outputs(found, shares)
     if shares.slips and not find_void(found):
-        slips = f"1 label in 20 may be a slip of `{people.main}`"
-        yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
+        yield format_slips(shares, people.main)
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
 
@@ -378,13 +378,8 @@ def _format_uneven(people: PeopleAgreement) -> Iterator[str]:
 
 
 def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
-    """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
-    invalid = shares.unscored - shares.unasked
-    if invalid:
-        yield f"{counted(invalid, 'labelled answer')} {format_missing_valid(found.options.runs)}: they count as wrong."
-    if shares.partly:
-        what = "counts as a wrong one" if found.options.runs == 1 else "makes one of several runs wrong"
-        yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
+    """Yield what does not count of the outputs for labelled answers, and of their labels."""
+    yield from format_wrong(shares, found.options.runs)
     if found.ungrouped_outputs:
         yield format_ungrouped_outputs(found.ungrouped_outputs, found.options.runs)
     if shares.open:
@@ -392,9 +387,6 @@ def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if not find_void(found):
         yield from _format_empty(found)
-    if shares.unasked:
-        lacking = "any output" if found.options.runs == 1 else f"the {found.options.runs} outputs of a run"
-        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
 def _format_empty(found: Assessment) -> Iterator[str]:

@@ -787,7 +787,9 @@ def test_a_table_with_only_the_list_of_judge_outputs_is_told_the_mapping_that_re
         checks = [{"id": name, **answers} for name in ("accuracy", "tone")]
         cells = checks if write is write_parquet else json.dumps(checks)
         name = write([{**others, "checks": cells}])
+        advice = run("rubric-lint", "agree", "r.rubric.yaml", name)[2].partition(", and ")[2].partition(" (left out")[0]
         code, _, err = run("rubric-lint", "score", "r.rubric.yaml", name)
+        assert ("--map" in advice, advice in err) == (True, True), advice
         assert (code, f"no column `output` ({_list_columns([*others, 'checks'])}), and" in err) == (2, True)
         options = shlex.split(err.splitlines()[0].partition(" with ")[2])
         code, out, err = run("rubric-lint", "score", "r.rubric.yaml", name, *options, "--format", "jsonl")

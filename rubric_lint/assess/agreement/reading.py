@@ -21,7 +21,7 @@ from rubric_lint.assess.agreement.ratings import (
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import counted, join_words, list_names, pluralize, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row, require_judgements
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -333,7 +333,8 @@ class RatingReader:
 
     def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, options: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
-        wanted = options.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        wanted = require_judgements(self._rubrics.values(), is_shared=True)
+        wanted = wanted._replace(own=options.wanted.own, keeps_empty=options.wanted.keeps_empty)
         options = options._replace(name=options.name or file, wanted=wanted, skipped=[])
         count = self.read_records(file, read_entries(chunks, options), labels=labels)
         self.leave_out_sheets(file, options.skipped or ())

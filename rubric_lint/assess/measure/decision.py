@@ -1,6 +1,6 @@
 """Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -222,9 +222,24 @@ def format_open(shares: Shares, *, is_verdict: bool) -> str:
     return f"{shares.open:,} of {total:,} labelled answers have no {lacking}"
 
 
-def format_missing_valid(runs: int) -> str:
-    """Say which outputs answers lack that no run of the judge has a verdict for."""
-    return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
+def format_wrong(shares: Shares, runs: int) -> Iterator[str]:
+    """Yield how many labelled answers have no valid output, or too few for a run, and what that counts as."""
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        lacking = "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
+        yield f"{counted(invalid, 'labelled answer')} {lacking}: they count as wrong."
+    if shares.partly:
+        what = "counts as a wrong one" if runs == 1 else "makes one of several runs wrong"
+        yield f"{counted(shares.partly, 'labelled answer')} with an invalid output, which {what}."
+    if shares.unasked:
+        lacking = "any output" if runs == 1 else f"the {runs} outputs of a run"
+        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
+
+
+def format_slips(shares: Shares, person: str) -> str:
+    """Say how many labels of the person who gave most of them may be slips."""
+    slip = f"1 label in {SLIPS} may be a slip of `{person}`"
+    return f"{slip}: upper bounds leave out up to {shares.slips:,} of each kind on which the judge differs."
 
 
 def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:

@@ -14,7 +14,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style
 from rubric_lint.formats.home_made.assignments import (
     NUMBER,
     ROLES,
@@ -101,7 +101,7 @@ def describe_format(given: Given) -> int:
     """Describe the format of files in the settings, and return the exit code; see `adopt`."""
     if STDIN in given.files and not given.stdin_filename:
         raise click.UsageError("- requires --stdin-filename, because the table names its files")
-
+    choose_by_ending(given.output, {".toml": "toml"}, "toml", advice="")
     escape_what_cannot_be_encoded()
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
