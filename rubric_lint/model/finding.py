@@ -1,6 +1,6 @@
 """Define the problems that rules yield (`Problem`) and the findings made of them (`Finding`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -121,6 +121,29 @@ class NearMissStep(NamedTuple):
 
     def __str__(self) -> str:
         return _STEPS[self.do].format(self.what)
+
+
+class UnreadPlace(NamedTuple):
+    """A near miss at a path: the problem, the steps to have it read, and whether it is meant for us or looks so.
+
+    `others` are the places of what the same reason holds for.
+    """
+
+    path: Path
+    problem: str
+    steps: tuple[NearMissStep, ...] = ()
+    part: Part = Part.KEY
+    is_known: bool = True
+    others: Sequence[Path] = ()
+
+    @property
+    def reason(self) -> str:
+        """The problem with what to do about it."""
+        if not self.steps:
+            return self.problem
+        *others, last = map(str, self.steps)
+        joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
+        return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
 
 
 class Unread(NamedTuple):

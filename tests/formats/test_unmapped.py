@@ -402,7 +402,7 @@ WAYS_ON = {
 def test_a_threshold_of_a_sum_has_a_way_on_by_a_table(way):
     table = {"name": "ours", "files": ["x"], "criteria": "/criteria", "id": "id", "outcome": "text", "scale": "scale"}
     settings = FileSettings(shapes=(FormatTable.from_table({"pass": "/pass_threshold", **table, **WAYS_ON[way]}),))
-    assert examine(SUM)[0].refusal[1].endswith("; run `rubric-lint adopt FILE`")
+    assert examine(SUM)[0].refusal[1].endswith("; run `rubric-lint adopt evals/rubric.yaml`")
     rubric, _ = examine(SUM, settings)
     assert (rubric.view.threshold, rubric.refusal) == (Decimal("0.75"), None)
 

@@ -6,7 +6,6 @@ They are read where their structure and other signs agree, and only what is wron
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind
 from rubric_lint.formats.home_made.format_table import YES_NO
@@ -15,13 +14,13 @@ from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
-from rubric_lint.model.finding import NearMissStep
+from rubric_lint.model.finding import NearMissStep, UnreadPlace
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, pluralize, quote_names, shorten
 from rubric_lint.model.view import View
 from rubric_lint.rules import RULES
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Path
+from rubric_lint.source.path import Part, Path
 
 _HOLD = frozenset(
     {
@@ -92,42 +91,39 @@ def _find_unread_levels(places: Sequence[Path]) -> tuple[tuple[Path, str], ...]:
     return ((places[0], f"fields of its criteria are not read: {names}"),) if places else ()
 
 
-class NearRubric(NamedTuple):
-    """What is nearly a home-made rubric: its places, the reason why it is not read, and the steps to have it read."""
-
-    places: list[Path]
-    reason: str
-    steps: tuple[NearMissStep, ...]
-
-
-def find_near_rubrics(document: Document) -> list[NearRubric]:
+def find_near_rubrics(document: Document) -> list[UnreadPlace]:
     """Find what is nearly a home-made rubric, in a document that has none."""
     candidates = _find_candidates(document)
     if any(candidate.is_rubric for candidate in candidates):
         return []
-    return [NearRubric(candidate.paths, *_find_reason(candidate)) for candidate in candidates]
+    near: list[UnreadPlace] = []
+    for candidate in candidates:
+        path, *others = candidate.paths
+        part = Part.KEY if path else Part.HEAD
+        near.append(UnreadPlace(path, *_find_reason(candidate), part, is_known=False, others=others))
+    return near
 
 
-def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
-    """Find home-made criteria in the literals of a program; yield the place and the reason."""
+def find_in_program(document: Document) -> Iterator[UnreadPlace]:
+    """Find home-made criteria in the literals of a program."""
     for candidate in _find_candidates(document):
         if _is_likely(candidate) and EvidenceKind.TEXTS in candidate.evidence:
             reason = (
                 f"`{candidate.key}` holds criteria with weights, levels or gates, and home-made rubrics are read from "
                 "YAML, JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
             )
-            yield candidate.paths[0], reason
+            yield UnreadPlace(candidate.paths[0], reason, part=Part.HEAD, is_known=False)
 
 
-def find_next_to(document: Document, rubrics: set[Path]) -> list[NearRubric]:
+def find_next_to(document: Document, rubrics: set[Path]) -> list[UnreadPlace]:
     """Find home-made rubrics next to others, which have the paths `rubrics`: a file is read in one format."""
-    near: list[NearRubric] = []
+    near: list[UnreadPlace] = []
     for candidate in _find_candidates(document):
         path = candidate.paths[0]
         is_other = len(path) == 1 and not any(place[:1] == path for place in rubrics)
         if is_other and _is_likely(candidate):
             reason = f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}"
-            near.append(NearRubric([path], reason, (NearMissStep("move", MOVE_AWAY),)))
+            near.append(UnreadPlace(path, reason, (NearMissStep("move", MOVE_AWAY),), is_known=False))
     return near
 
 

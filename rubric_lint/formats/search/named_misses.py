@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.model.finding import NearMissStep
+from rubric_lint.model.finding import NearMissStep, UnreadPlace
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Path
 from rubric_lint.source.tree import parts_of
 
 _AS_CRITERIA = NearMissStep("rewrite", "write what it asks for as criteria below `rubrics` in a file of its own")
@@ -13,23 +12,24 @@ _AS_LIST = NearMissStep("rewrite", "write the lines as one list into a JSON file
 _IN_A_PROMPT = "is a prompt, and criteria in a prompt are not checked;"
 
 
-def find_named(document: Document) -> Iterator[tuple[Path, str, NearMissStep]]:
-    """Find criteria of known systems that are not read; yield the place, the reason and the step to have them read."""
+def find_named(document: Document) -> Iterator[UnreadPlace]:
+    """Find criteria of known systems that are not read."""
     data = document.data
     if not isinstance(data, dict):
         return
     if not document.number and {"criterion_id", "scoring_type"} <= data.keys():
-        yield (), "evalkit writes a criterion a line, and criteria of several lines are not read together;", _AS_LIST
+        reason = "evalkit writes a criterion a line, and criteria of several lines are not read together;"
+        yield UnreadPlace((), reason, (_AS_LIST,))
     graders, judge, criteria = data.get("graders"), data.get("judge"), data.get("criteria")
     if _has_any(graders, "kind", "model_judge"):
-        yield ("graders",), f"what a grader of Letta Evals judges by {_IN_A_PROMPT}", _AS_CRITERIA
+        yield UnreadPlace(("graders",), f"what a grader of Letta Evals judges by {_IN_A_PROMPT}", (_AS_CRITERIA,))
     if isinstance(judge, dict) and {"prompt", "extraction"} <= judge.keys():
-        yield ("judge", "prompt"), f"what JudgeGate judges by {_IN_A_PROMPT}", _AS_CRITERIA
+        yield UnreadPlace(("judge", "prompt"), f"what JudgeGate judges by {_IN_A_PROMPT}", (_AS_CRITERIA,))
     if isinstance(data.get("rubric"), str) and {"output", "anchors"} <= data.keys():
-        yield ("rubric",), f"the `rubric` of Rubricon {_IN_A_PROMPT}", _AS_CRITERIA
+        yield UnreadPlace(("rubric",), f"the `rubric` of Rubricon {_IN_A_PROMPT}", (_AS_CRITERIA,))
     if isinstance(data.get("dimensions"), list) and isinstance(criteria, dict) and _has_any(criteria, "dimension"):
         reason = "criteria of rubric-kit take their scores from `dimensions`, and the two are not read together;"
-        yield ("criteria",), reason, _AS_CRITERIA
+        yield UnreadPlace(("criteria",), reason, (_AS_CRITERIA,))
 
 
 def _has_any(holder: Any, key: str, value: str = "") -> bool:

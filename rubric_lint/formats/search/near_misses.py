@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from rubric_lint.formats.dialects import has_words_of_named
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
@@ -19,7 +19,7 @@ from rubric_lint.formats.search.locate import (
     holds_criteria,
     is_agentv,
 )
-from rubric_lint.model.finding import NearMissStep, Problem, Unread
+from rubric_lint.model.finding import NearMissStep, Problem, Unread, UnreadPlace
 from rubric_lint.model.messages import describe, find_near, join_words, pluralize, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -49,9 +49,6 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
-
-if TYPE_CHECKING:
-    from rubric_lint.formats.search.home_made import NearRubric
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -147,34 +144,23 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
         if is_known or not _is_another_tools(document, path):
             is_alone = not (rubrics or in_suite or lost)
-            reason = _find_reason(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
-            misses.append(_UnreadPlace(path, Part.KEY, reason, is_known))
+            miss = _find_reason(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
+            misses.append(miss._replace(is_known=is_known))
     misses += _find_unread_forms(document, found, rubrics, lost, of_agentv=of_agentv)
     misses += _find_by_dialects(document, found, has_others=bool(rubrics or misses))
     if rubrics or not lost:
-        for near in home:
-            part = Part.KEY if near.places[0] else Part.HEAD
-            misses.append(_UnreadPlace(near.places[0], part, _Advice(near.reason, near.steps), is_known=False))
+        misses += home
     if not (rubrics or misses or lost or found.is_claimed):
         misses += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
         misses += _find_empty(document)
-    by_reason = {(miss.path, str(miss.reason)): miss for miss in misses}
+    by_reason = {(miss.path, miss.reason): miss for miss in misses}
     unread = [_make_unread(document, miss) for miss in by_reason.values()]
     if unread or rubrics or lost or found.is_claimed:
         return list(dict.fromkeys(unread))  # aliases repeat some
     return [*_find_prompts(document), *_find_texts_by_name(document)]
 
 
-class _UnreadPlace(NamedTuple):
-    """A place that is not read and the reason. `is_known`: it is meant for us, or else its look alone says so."""
-
-    path: Path
-    part: Part
-    reason: "str | _Advice"
-    is_known: bool = True
-
-
-def _find_in_rubrics(document: Document, found: Search) -> Iterator[_UnreadPlace]:
+def _find_in_rubrics(document: Document, found: Search) -> Iterator[UnreadPlace]:
     """Find what is not read of the rubrics that are read."""
     for location in found.rubrics:
         places = location.around.doubts
@@ -182,37 +168,36 @@ def _find_in_rubrics(document: Document, found: Search) -> Iterator[_UnreadPlace
             yield from _find_others(document, location.view)
             places = location.view.doubts + location.view.unread
         for path, reason in places:
-            yield _UnreadPlace(path, part_of(path), reason)
+            yield UnreadPlace(path, reason, part=part_of(path))
 
 
-def _find_unscaled(found: Search) -> Iterator[_UnreadPlace]:
+def _find_unscaled(found: Search) -> Iterator[UnreadPlace]:
     """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
     views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
     firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
     for reason, path in firsts.items():
-        yield _UnreadPlace(path, part_of(path), reason)
+        yield UnreadPlace(path, reason, part=part_of(path))
 
 
-def _find_of_others(document: Document, found: Search) -> list[_UnreadPlace]:
+def _find_of_others(document: Document, found: Search) -> list[UnreadPlace]:
     """Find a file that is another tool's, and criteria of a system that are not read."""
     if found.is_foreign:
-        return [_UnreadPlace((), Part.HEAD, _find_foreign(document))]
+        return [_find_foreign(document)]
     if found.is_claimed or not has_words_of_named(document.quick_text):
         return []
     from rubric_lint.formats.search import named_misses  # noqa: PLC0415  (few files have the words)
 
-    named = named_misses.find_named(document)
-    return [_UnreadPlace(path, Part.KEY, _Advice(problem, (step,))) for path, problem, step in named]
+    return list(named_misses.find_named(document))
 
 
-def _find_empty(document: Document) -> Iterator[_UnreadPlace]:
+def _find_empty(document: Document) -> Iterator[UnreadPlace]:
     """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
     if not count_signs(document.source.name) or not has_home_next_to_it(document):
         return
     for key, value in document.data.items():
         if key in Containers.strong and value in (None, [], {}, ""):
             advice = "so nothing is judged by it; list its criteria or remove it"
-            yield _UnreadPlace((key,), Part.KEY, f"`{key}` {format_empty(value)}, {advice}", is_known=False)
+            yield UnreadPlace((key,), f"`{key}` {format_empty(value)}, {advice}", is_known=False)
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
@@ -225,17 +210,14 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     for name, text, start in _find_strings(document):
         place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            advice = _Advice(
-                f"{place} has a scale of scores, which is not checked;", (NearMissStep("rewrite", _AS_LEVELS),)
-            )
+            problem, step = f"{place} has a scale of scores, which is not checked;", _AS_LEVELS
         elif is_prompt(text):
-            advice = _Advice(
-                f"{place} is a prompt, in which no criteria are checked;", (NearMissStep("rewrite", _AS_FILE),)
-            )
+            problem, step = f"{place} is a prompt, in which no criteria are checked;", _AS_FILE
         else:
             continue
+        miss = UnreadPlace((), problem, (NearMissStep("rewrite", step),), part=Part.HEAD, is_known=False)
         line, column, _ = document.source.position(start)
-        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+        yield Unread(miss.reason, line, column, is_known=False, signs=1, steps=miss.steps)
 
 
 def _find_texts_by_name(document: Document) -> Iterator[Unread]:
@@ -255,7 +237,7 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
             NearMissStep("run", "adopt"),
         )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
-        yield _make_unread(document, _UnreadPlace(first, Part.KEY, _Advice(problem, steps), is_known=False))
+        yield _make_unread(document, UnreadPlace(first, problem, steps, is_known=False))
 
 
 _AS_FILE = "write them to a rubric file, as `rubric-lint init -` does"
@@ -278,7 +260,7 @@ def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
 
 
 def _find_leftovers(
-    document: Document, found: Search, rubrics: set[Path], lost: set[Path], home: "list[NearRubric]"
+    document: Document, found: Search, rubrics: set[Path], lost: set[Path], home: list[UnreadPlace]
 ) -> Iterator[Path]:
     """Find the near-rubrics that no finding and no home-made rubric covers, and that are not read elsewhere or names.
 
@@ -289,8 +271,9 @@ def _find_leftovers(
     covered = list_prefixes(lost)
     alike: set[tuple[int, Any]] = set()  # the table of a home-made rubric is for those too
     for near in home:
-        covered |= list_prefixes(near.places)
-        alike |= {(len(path), path[-1]) for path in near.places if path}
+        places = [near.path, *near.others]
+        covered |= list_prefixes(places)
+        alike |= {(len(path), path[-1]) for path in places if path}
     for location in found.rubrics:
         if location.view:
             covered |= location.view.sources
@@ -304,7 +287,7 @@ def _find_leftovers(
             yield path  # an alias or a merge key would bring it to where it is read
 
 
-def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
+def _find_home(document: Document, rubrics: set[Path]) -> list[UnreadPlace]:
     """Find what is nearly a home-made rubric, or is one next to the rubrics at some paths."""
     if not (has_home_next_to_it(document) if rubrics else has_signs_of_home(document)):
         return []
@@ -313,7 +296,7 @@ def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
     return home_made.find_next_to(document, rubrics) if rubrics else home_made.find_near_rubrics(document)
 
 
-def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
+def _find_others(document: Document, view: View) -> Iterator[UnreadPlace]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
     if not view.dialect.reports_unread_fields:
         return
@@ -332,7 +315,7 @@ def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
                 firsts.setdefault(name, (*place, name))
     if firsts:
         reason = f"fields that {view.dialect.title} does not have are not read: {quote_names(firsts)}"
-        yield _UnreadPlace(next(iter(firsts.values())), Part.KEY, reason)
+        yield UnreadPlace(next(iter(firsts.values())), reason)
 
 
 def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
@@ -343,7 +326,7 @@ def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in rubrics for length in range(len(path))):
             reason = _LOST.write(problem.code, problem.values)
-            yield _make_unread(document, _UnreadPlace(problem.path, problem.part, reason))
+            yield _make_unread(document, UnreadPlace(problem.path, reason, part=problem.part))
 
 
 _LOST = BY_NAME["lost-rubric"]
@@ -393,53 +376,38 @@ def _is_metadata(value: Any) -> bool:
 _METADATA = frozenset({"id", "name", "title", "version"})
 
 
-class _Advice(NamedTuple):
-    """The reason for a near miss, with the steps of what to do about it."""
-
-    problem: str
-    steps: tuple[NearMissStep, ...]
-
-    def __str__(self) -> str:
-        *others, last = map(str, self.steps)
-        joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
-        return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
-
-
-def _find_by_dialects(document: Document, found: Search, *, has_others: bool) -> Iterator[_UnreadPlace]:
+def _find_by_dialects(document: Document, found: Search, *, has_others: bool) -> Iterator[UnreadPlace]:
     """Find what only a dialect knows as a near miss; with `has_others`, the file has rubrics or other near misses."""
     is_of_skill = any(location.view and location.view.dialect.title == "Agent Skills" for location in found.rubrics)
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
         for path, problem, step in agent_skills.find_unread_cases(document):
-            yield _UnreadPlace(
-                path, Part.HEAD, _Advice(f"{problem};", (NearMissStep("rewrite", step),)), is_known=False
-            )
+            yield UnreadPlace(path, f"{problem};", (NearMissStep("rewrite", step),), part=Part.HEAD, is_known=False)
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
-        advice = _Advice(problem, (NearMissStep("rewrite", "write a mapping from each choice to its score"),))
+        steps = (NearMissStep("rewrite", "write a mapping from each choice to its score"),)
         for path in autoevals.find_unwritten_scores(document):
-            yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
+            yield UnreadPlace(path, problem, steps, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
 
         problem = "these criteria have the fields of harbor check and others; if a judge reads them,"
-        advice = _Advice(problem, (NearMissStep("file-name", "rubric.toml"),))
+        steps = (NearMissStep("file-name", "rubric.toml"),)
         for view in described.find(document, "harbor_check", is_named=True):
-            yield _UnreadPlace(view.path, Part.KEY, advice, is_known=False)
+            yield UnreadPlace(view.path, problem, steps, is_known=False)
 
 
-def _make_unread(document: Document, miss: _UnreadPlace) -> Unread:
+def _make_unread(document: Document, miss: UnreadPlace) -> Unread:
     line, column, _ = document.source.position(document.span(miss.path, miss.part).start)
     signs = 0
     if not miss.is_known:
         signs = count_signs(document.source.name)
         if _has_parts_like_criteria(document.value(miss.path)):
             signs += 2
-    steps = miss.reason.steps if isinstance(miss.reason, _Advice) else ()
-    return Unread(str(miss.reason), line, column, miss.is_known, signs, steps)
+    return Unread(miss.reason, line, column, miss.is_known, signs, miss.steps)
 
 
 def _has_parts_like_criteria(value: Any) -> bool:
@@ -464,28 +432,30 @@ def _declare(document: Document, path: Path) -> NearMissStep:
     return NearMissStep("setting", "versions")
 
 
-def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
-    """Return the advice to have the value at `path` read: by a table of its format if that reads it, else as ours.
+def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> UnreadPlace:
+    """Return the way to have the value at `path` read: by a table of its format if that reads it, else as ours.
 
     `is_alone`: nothing else of the document is read, or else it can have no table. No key is renamed but one that
     nothing can read, because the author's program reads it.
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
+        return UnreadPlace(path, f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
-        return _Advice(f"{problem};", (NearMissStep("rename", FIELD),))
+        return UnreadPlace(path, f"{problem};", (NearMissStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
-        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("move", "to a file of its own"),))
+        return UnreadPlace(path, f"{problem}; if it is a rubric,", (NearMissStep("move", "to a file of its own"),))
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
-        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NearMissStep("rewrite", step),))
+        return UnreadPlace(
+            path, f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NearMissStep("rewrite", step),)
+        )
     form = (
         []
         if isinstance(value, list) or holds_rubric(value)
         else [NearMissStep("rewrite", "put this criterion in a list")]
     )
-    return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
+    return UnreadPlace(path, f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
 
 def _can_adopt(document: Document, path: Path) -> bool:
@@ -524,55 +494,63 @@ def _holds_prose(value: Any) -> bool:
     return is_prose(value) or any(map(_holds_prose, parts_of(value)))
 
 
-def _find_foreign(document: Document) -> _Advice:
-    """Return the advice for a file that has the name of a rubric file and the content of another tool."""
+def _find_foreign(document: Document) -> UnreadPlace:
+    """Return the near miss of a file that has the name of a rubric file and the content of another tool."""
     data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
     content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
     named = "the name is that of a rubric file, but the content is another tool's"
-    return _Advice(f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),))
+    return UnreadPlace(
+        (), f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),), part=Part.HEAD
+    )
 
 
-def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool) -> str | _Advice:
+def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool) -> UnreadPlace:
     """Return why a near-rubric is not read."""
     value, key = document.value(path), str(path[-1])
     bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
-        return _Advice(f"`{key}` is one band, not a list of bands;", (NearMissStep("rewrite", "put it in a list"),))
+        return UnreadPlace(
+            path, f"`{key}` is one band, not a list of bands;", (NearMissStep("rewrite", "put it in a list"),)
+        )
     if key != FIELD:
         return _find_reason_of_other_name(document, path, is_claimed=is_claimed, is_alone=is_alone)
     if value is None or value in ([], {}, ""):
-        return f"`{FIELD}` {format_empty(value)}; list its criteria or remove it"
+        return UnreadPlace(path, f"`{FIELD}` {format_empty(value)}; list its criteria or remove it")
     if not isinstance(value, list | dict):
         found = describe(value, document.written_at(path))
-        return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
+        return UnreadPlace(
+            path, f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
+        )
     misspelt = next(find_misspelt(value, path, of_agentv=of_agentv), None)
     if misspelt:
         lost = describe_misspelt(misspelt)
-        return _LOST.write(lost.code, lost.values)
+        return UnreadPlace(path, _LOST.write(lost.code, lost.values))
     problem = f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         problem = f"`{FIELD}` is a list of strings outside the cases of a suite"
     return _advise(document, path, problem, is_alone=is_alone)
 
 
-def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bool, is_alone: bool) -> str | _Advice:
+def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bool, is_alone: bool) -> UnreadPlace:
     """Return why a near-rubric under a name that is not `rubrics` is not read."""
     value, key = document.value(path), str(path[-1])
     if isinstance(value, str) and value:
         advice = "write its criteria to a rubric file, as `rubric-lint init -` does"
-        return f"`{shorten(key)}` is one text, which a judge reads as a whole, and only criteria are checked; {advice}"
+        reason = f"`{shorten(key)}` is one text, which a judge reads as a whole, and only criteria are checked"
+        return UnreadPlace(path, f"{reason}; {advice}")
     if not (isinstance(value, list | dict) and value):
-        return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
+        advice = f"write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
+        return UnreadPlace(path, f"`{key}` is not read; {advice}")
     if is_claimed:
-        return _Advice(f"`{key}` is not read;", (NearMissStep("rename", FIELD),))
+        return UnreadPlace(path, f"`{key}` is not read;", (NearMissStep("rename", FIELD),))
     return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
 
 
 _OF_CASES = frozenset({"input", "input_messages"})
 
 
-def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
+def _find_outside(document: Document) -> Iterator[UnreadPlace]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
@@ -587,14 +565,14 @@ def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            advice = _Advice(f"{where} if a judge reads them,", (NearMissStep("run", "adopt"),))
-            yield _UnreadPlace(path, Part.HEAD, advice, is_known=False)
+            steps = (NearMissStep("run", "adopt"),)
+            yield UnreadPlace(path, f"{where} if a judge reads them,", steps, part=Part.HEAD, is_known=False)
         else:
-            yield _UnreadPlace(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
+            yield UnreadPlace(path, f"{where} put them in a list below `{FIELD}`", part=Part.HEAD, is_known=False)
         return
 
 
-def _find_in_other_kinds(document: Document) -> Iterator[_UnreadPlace]:
+def _find_in_other_kinds(document: Document) -> Iterator[UnreadPlace]:
     """Find the first criterion of our format in a kind of file from which it is not read.
 
     In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
@@ -606,18 +584,17 @@ def _find_in_other_kinds(document: Document) -> Iterator[_UnreadPlace]:
                 "criteria of this format are read from YAML, JSON and JSON Lines only; "
                 f"move them to a YAML file, below `{FIELD}`"
             )
-            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
+            yield UnreadPlace(path, reason, part=Part.HEAD, is_known=False)
             return
     if document.kind.is_program and is_named_for_judges(document) and has_signs_of_home(document):
         from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few programs are named for judges)
 
-        for path, reason in home_made.find_in_program(document):
-            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
+        yield from home_made.find_in_program(document)
 
 
 def _find_unread_forms(
     document: Document, search: Search, rubrics: set[Path], lost: set[Path], *, of_agentv: bool
-) -> list[_UnreadPlace]:
+) -> list[UnreadPlace]:
     """Find rubrics in known forms that are not linted, where no finding says what is wrong; see `find_unread`."""
     if not (document.kind.is_program or has_signs_of_forms(document) or "evaluators" in document.quick_text):
         return []
@@ -628,16 +605,17 @@ def _find_unread_forms(
         from rubric_lint.formats.dialects import deepeval, ragas  # noqa: PLC0415  (most files are data)
 
         unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
-        return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
+        return [UnreadPlace(path, reason, part=Part.VALUE) for path, reason in unread]
     unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
-    misses = [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread if path[:-1] not in untyped]
+    misses = [UnreadPlace(path, reason, part=Part.VALUE) for path, reason in unread if path[:-1] not in untyped]
     others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
-    misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
+    misses += [UnreadPlace(blocker.path, blocker.reason, part=blocker.part) for blocker in others]
     if not of_agentv:
-        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
+        for path, part, reason in lost_in_suites.find_misspelt_judges(document):
+            misses.append(UnreadPlace(path, reason, part=part))
     reported = list_prefixes(lost) - {()}
     return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
 
