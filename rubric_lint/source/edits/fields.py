@@ -6,14 +6,19 @@ import re
 from rubric_lint.source.document import Document
 from rubric_lint.source.edits.lines import (
     NEARBY,
+    NEXT,
     ObstacleError,
+    cut_from_flow,
     find_last_line,
     whole_field,
 )
 from rubric_lint.source.lines import (
     column_of,
     line_end,
+    line_start,
     new_line,
+    skip_blanks,
+    skip_blanks_back,
 )
 from rubric_lint.source.nunjucks import escape, find_marks, replace_mark
 from rubric_lint.source.path import Part, Path
@@ -91,6 +96,58 @@ def quote_like(start: str, written: str, *, is_json: bool) -> str:
     if start in "\"'":
         quote = start
     return f"{quote}{written}{quote}"
+
+
+_CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
+
+_KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
+
+
+def remove_field(document: Document, path: Path) -> list[Edit]:
+    """Return the edits that remove the field at `path` and keep the comments around it.
+
+    Raises:
+        ObstacleError: if that is impossible.
+    """
+    text, code = document.source.text, document.tree.code
+    field, owner = whole_field(document, path), document.child(path).owner
+    if document.is_flow(path):
+        cuts = cut_from_flow(text, code, field)
+    elif not document.siblings(path) and len(document.value(document.paths.get(owner, path[:-1]))) == 1:
+        if text[slice(*field)] != code[slice(*field)]:
+            raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
+        return [Edit(field, "{}")]
+    else:
+        cuts = _cut_from_block(text, code, field)
+        # A block scalar with `+` above the field would own the blank lines after it too.
+        following = text[cuts[-1].end : line_end(text, cuts[-1].end).end]
+        before = [sibling for sibling in document.siblings(path) if sibling.end <= cuts[-1].start]
+        is_blank = bool(following) and not NEXT.search(following)
+        if is_blank and before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):
+            raise ObstacleError("the text block above it would take over the blank lines that follow")
+    return [Edit(cut, "") for cut in cuts]
+
+
+def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
+    start, end = field
+    if text[start:end] != code[start:end]:  # each comment in the middle keeps its line
+        cuts = []
+        for piece in _CONTENT.finditer(code, *field):
+            start, end = piece.span()
+            line, (stop, next_line) = line_start(text, start), line_end(text, end)
+            is_alone = not (text[line:start] + text[end:stop]).strip(" \t")
+            cuts.append(Span(line, next_line) if is_alone else Span(start, skip_blanks(text, end)))
+        return cuts
+    line, (stop, next_line) = line_start(text, start), line_end(text, end)
+    if text[end:stop].strip(" \t"):  # a comment: it keeps the line, and moves to where the field began
+        return [Span(start, skip_blanks(text, end))]
+    if not text[line:start].strip(" \t"):
+        return [Span(line, next_line)]
+    # The field shares its line with the dash of its list item: the next field moves up to it, unless a comment follows.
+    following = NEXT.search(text, stop)
+    if following is None or following[0] == "#":
+        return [Span(skip_blanks_back(text, start), stop)]
+    return [Span(start, following.start())]
 
 
 _SEPARATOR = re.compile(r"\s*,\s*")

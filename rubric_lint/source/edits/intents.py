@@ -188,7 +188,6 @@ class RemoveField(_OfField):
 
     path: Path
 
-    is_structural = True
     order = (4,)
 
     def check(self, aliases: "AliasGraph") -> None:

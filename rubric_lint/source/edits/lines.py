@@ -3,7 +3,7 @@
 import re
 
 from rubric_lint.source.document import Document
-from rubric_lint.source.lines import line_end, line_start
+from rubric_lint.source.lines import line_end, line_start, skip_blanks, skip_blanks_back
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Span
 from rubric_lint.source.tree import keeps_blank_lines, walk_nodes
@@ -39,6 +39,43 @@ def whole_field(document: Document, path: Path) -> Span:
     while found := _INTRODUCTION.search(code[line:start]):
         start = line + found.start()
     return Span(start, end)
+
+
+def cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
+    """Return the spans to cut for a field of a flow mapping: with the comma after it, or for the last field before it.
+
+    Raises:
+        ObstacleError: if there are comments in it, or the comma is not clear.
+    """
+    start, end = field
+    after, before = NEXT.search(code, end), skip_blanks_back(code, start, " \t\r\n") - 1
+    follows = after[0] if after else ""
+    spans = [Span(start, end)]
+    if follows == "," and after:
+        spans.append(Span(*after.span()))
+    elif follows == "}" and code[before] == ",":
+        spans.insert(0, Span(before, before + 1))
+    elif follows != "}" or code[before] != "{":
+        raise ObstacleError("it is unclear which comma belongs to it")
+    if text[start:end] != code[start:end]:
+        raise ObstacleError("it has a comment in the middle")
+    if len(spans) > 1 and not NEXT.search(text[spans[0].end : spans[1].start]):
+        spans = [Span(spans[0].start, spans[1].end)]
+    return [_tidy(text, cut) for cut in spans]
+
+
+def _tidy(text: str, cut: Span) -> Span:
+    """Extend a cut by the blanks around it that would be left over."""
+    start, end = cut
+    left, right = skip_blanks_back(text, start), skip_blanks(text, end)
+    begins_line = left == 0 or text[left - 1] in "\r\n"
+    follows = text[right : right + 1]
+    if follows in ("\r", "\n", ""):
+        return Span(left, line_end(text, right).end) if begins_line else Span(left, right)
+    if follows == "}":  # at the left margin, strict readers would not take the bracket for part of the value
+        return Span(start, right) if begins_line else Span(left, end)
+    is_free = begins_line or left < start
+    return Span(start, right) if is_free or follows != "#" else cut
 
 
 def find_last_line(document: Document, path: Path, at: int) -> Span:

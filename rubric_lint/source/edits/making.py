@@ -132,6 +132,7 @@ _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.AddField: fields.add_field,
     intents.Arrange: lambda _document, _path: [],
     intents.EscapeText: fields.escape_text,
+    intents.RemoveField: fields.remove_field,
     intents.RenameKey: fields.rename_key,
     intents.Replace: lambda _document, span, text: Edit(span, text),
     intents.ReplaceValue: fields.replace_value,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml.nodes import ScalarNode
@@ -390,13 +389,11 @@ class Renderer:
             lines[-1].body += self._list_comments(gone, lines[-1].column, has_lead=True)
 
     def _list_comments(self, entry: LayoutEntry, column: int, *, has_lead: bool = False) -> list[TextPiece]:
-        """Return the comments beside an entry and below it as lines, and with `has_lead` those above it."""
+        """Return the comments on the line of an entry and below it as lines, and with `has_lead` those above it."""
         shift, line = column - entry.column, self._layouts.line_start(entry.start)
         pieces = [self._copy(entry.lead, line, shift, from_line=True)] if has_lead else []
-        comments = self._document.tree.comments
-        beside = {*find_within(comments, Span(entry.start, entry.value)), *find_within(comments, entry.comment)}
-        for comment in sorted(beside):
-            pieces += [TextPiece(" " * column), self._copy(*comment), self._new_line]
+        if self._text[slice(*entry.comment)].strip():
+            pieces += [TextPiece(" " * column), self._trim(entry.comment), self._new_line]
         return [*pieces, *self._copy_below(entry, shift)]
 
     def _trim(self, comment: Span) -> TextPiece:
@@ -436,9 +433,7 @@ class Renderer:
         matches = self._match(value, layout)
         if layout is not None and self._has_same_places([match.entry for match in matches], layout):
             return self._fill(matches, layout, shift)
-        if layout is None or not layout.entries or not matches:
-            return self._build(value, matches, margin)
-        return self._rebuild(matches, layout, shift)
+        return self._rebuild(value, matches, layout, margin, shift)
 
     def _has_same_places(self, entries: list[LayoutEntry | None], layout: Layout) -> bool:
         """Return whether the entries are the old ones, maybe in another order if no comment is about one of them."""
@@ -458,53 +453,32 @@ class Renderer:
             at = entry.stop
         return [*pieces, self._copy(at, layout.end, shift)]
 
-    def _build(self, value: Any, matches: list[EntryMatch], margin: int | None) -> list[TextPiece]:
-        """Write a new flow collection, separated as others in the document."""
-        opening, comma, closing = self._make_separators(value, margin)
+    def _rebuild(
+        self, value: Any, matches: list[EntryMatch], layout: Layout | None, margin: int | None, shift: int
+    ) -> list[TextPiece]:
+        """Write a flow collection with other entries, separated as before, or as others in the document."""
+        if layout is not None and layout.entries:
+            opening, comma, closing = self._read_separators(layout.whole or layout, shift)
+            inner = layout.entries[0].column + shift
+        else:
+            opening, comma, closing = self._make_separators(value, margin)
+            inner = (margin or 0) + len(self.style.indent or "")
         if not matches:
             return [TextPiece(opening[0] + closing[-1])]
-        inner = (margin or 0) + len(self.style.indent or "") if "\n" in opening else None
-        pieces = [TextPiece(opening)]
-        for number, match in enumerate(matches):
-            pieces += [TextPiece(comma if number else ""), *self._write_member(match, inner)]
-        return [*pieces, TextPiece(closing)]
-
-    def _rebuild(self, matches: list[EntryMatch], layout: Layout, shift: int) -> list[TextPiece]:
-        """Write a flow collection with other entries, separated as before."""
-        entries, whole = layout.entries, layout.whole or layout
-        has_lines = "\n" in self._text[whole.start : whole.entries[0].start]
-        inner = entries[0].column + shift if has_lines else None
-        comma = TextPiece(self._find_comma(whole, shift))
-        above: dict[LayoutEntry | None, LayoutEntry] = {entry: before for before, entry in pairwise(entries)}
+        has_lines, first, last = "\n" in opening, TextPiece(opening), TextPiece(closing)
+        if layout is not None and layout.is_part:
+            first = last = NOTHING
+        elif layout is not None and layout.entries:
+            first = self._keep(opening, Span(layout.start, layout.entries[0].start))
+            last = self._keep(closing, Span(layout.entries[-1].stop, layout.end))
         pieces: list[TextPiece] = []
         for number, match in enumerate(matches):
-            before = above.get(match.entry)
-            if number and before is not None and match.entry is not None:
-                is_beside = matches[number - 1].entry is before
-                pieces.append(self._separate(before.stop, match.entry.start, shift, has_comments=is_beside))
-            elif number:
-                pieces.append(comma)
-            pieces += self._write_member(match, inner)
-        if layout.is_part:
-            return pieces
-        is_first, is_last = matches[0].entry is entries[0], matches[-1].entry is entries[-1]
-        first = self._separate(layout.start, entries[0].start, shift, has_comments=is_first)
-        last = self._separate(entries[-1].stop, layout.end, shift, has_comments=is_last)
-        return [first, *pieces, last]
+            pieces.append(TextPiece(comma) if number else first)
+            pieces += self._write_member(match, inner if has_lines else None)
+        return [*pieces, last]
 
-    def _separate(self, start: int, end: int, shift: int, *, has_comments: bool = False) -> TextPiece:
-        """Return what is between entries in brackets, with the comments there or without them."""
-        text = _BLANK_END.sub("", shift_lines(self._document.tree.code[start:end], shift))
-        is_same = has_comments or text == self._text[start:end]
-        return self._copy(start, end, shift) if is_same else TextPiece(text)
-
-    def _find_comma(self, layout: Layout, shift: int) -> str:
-        """Return the comma between the entries of a collection, with the white space around it."""
-        entries = layout.entries
-        if len(entries) > 1:
-            return self._separate(entries[0].stop, entries[1].start, shift).text
-        opening = self._separate(layout.start, entries[0].start, shift).text
-        return "," + opening[1:] if "\n" in opening else self.style.comma
+    def _keep(self, text: str, span: Span) -> TextPiece:
+        return self._copy(*span) if self._text[slice(*span)] == text else TextPiece(text)
 
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
@@ -513,6 +487,17 @@ class Renderer:
             return opening, self.style.comma, closing
         end = self.style.new_line + self.style.indent[:1] * margin
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
+
+    def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
+        """Return the opening bracket, a comma and the closing bracket with the white space around them."""
+        code, entries = self._document.tree.code, layout.entries
+        opening = code[layout.start : entries[0].start]
+        closing = code[entries[-1].stop : layout.end]
+        comma = "," + opening[1:] if "\n" in opening else self.style.comma
+        if len(entries) > 1:
+            comma = code[entries[0].stop : entries[1].start]
+        opening, comma, closing = (_BLANK_END.sub("", shift_lines(part, shift)) for part in (opening, comma, closing))
+        return opening, comma, closing
 
     def _write_member(self, match: EntryMatch, margin: int | None) -> list[TextPiece]:
         """Return a field or item between brackets."""
