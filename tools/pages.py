@@ -67,7 +67,7 @@ def find(stem: str, name: str, text: str, files: str) -> Result:
     rule = next((rule for rule in RULES_TABLE if rule.name == stem.replace("_", "-")), None)
     if rule is None or rule.command == "rubric-lint":
         tables = next((found["text"] for found in _TITLED.finditer(files) if found["name"] == NAMES[0]), "")
-        settings = Settings.from_table(str(Path.cwd()), NAMES[0], tomllib.loads(tables)).for_file(name)
+        settings = Settings.from_table(Path.cwd(), Path(NAMES[0]), tomllib.loads(tables)).for_file(name)
         return lint(name, text.encode(), settings if tables else DEFAULTS)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for found in _TITLED.finditer(files):
