@@ -36,7 +36,7 @@ def format_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
         if fixes:
             yield f"{name}: {did_fix} {counted(len(fixes), 'finding')}"
         for (rule, title), count in sorted(Counter(fixes).items()):
-            yield f"  {count} x {visible(title)} ({rule})"
+            yield f"  {count:,} x {visible(title)} ({rule})"
     yield from format_troubles(outcome)
 
 
@@ -204,9 +204,9 @@ def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     if not totals.files:
         text = format_nothing_read("read", totals.scope, has_notes=bool(notes))
     elif totals.changed and is_dry:
-        text = f"Would format {totals.changed} of {read}."
+        text = f"Would format {totals.changed:,} of {read}."
     elif totals.changed:
-        text = f"Formatted {totals.changed} of {read}."
+        text = f"Formatted {totals.changed:,} of {read}."
     elif left_alone or foreign:
         text = f"Nothing formatted in {read}."
     elif totals.rubrics:

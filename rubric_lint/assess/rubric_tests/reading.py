@@ -8,7 +8,7 @@ from typing import Any
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.lint.project.opening import LIMIT, read_file
-from rubric_lint.lint.project.paths import name_beside, simplify
+from rubric_lint.lint.project.paths import name_sibling, simplify
 from rubric_lint.lint.project.settings import TEST_SUFFIXES
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
@@ -79,7 +79,7 @@ def locate_outputs(name: str) -> str:
 
 def find_recordings(rubric: str) -> str:
     """Return the path that recorded outputs of a rubric file have next to it, if there are any."""
-    return name_beside(rubric, stem_of(rubric) + RECORDINGS)
+    return name_sibling(rubric, stem_of(rubric) + RECORDINGS)
 
 
 def read_tests(name: str, document: Document) -> RubricTests:

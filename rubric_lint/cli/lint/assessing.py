@@ -67,7 +67,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, read_chunks
-from rubric_lint.lint.project.paths import is_same, name_beside
+from rubric_lint.lint.project.paths import is_same, name_sibling
 from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
@@ -192,7 +192,7 @@ class LintedFile:
         """Yield the expectations that the rubric does not meet, of the rubric tests in its folder."""
         siblings = Path(self.file.name).parent.iterdir()
         for other in sorted(path.name for path in siblings if is_test_file(path.name)):
-            path = name_beside(self.file.name, other)
+            path = name_sibling(self.file.name, other)
             if not any(is_same(rubric_file, self.file.name) for rubric_file in find_needed(path)[:1]):
                 continue
             runner = Runner(self._finder)

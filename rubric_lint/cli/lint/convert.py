@@ -328,7 +328,7 @@ def _lost_around(
     yield from (loss for loss in losses if loss[1] in listed)
     rest = [place for place, message in losses if message not in listed]
     if rest:
-        yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
+        yield rest[0], f"{len(rest):,} more fields and items from here on, which are not listed"
 
 
 def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":

@@ -177,12 +177,12 @@ class FixTotals(_RunTotals):
             count = sum(converted.values())
             verb = "convert" if is_dry else "converted"
             if count != self.suites["converted"] and not fixes:  # some are files of cases, or templates
-                return f"{'Would convert' if is_dry else 'Converted'} {count} of {read}."
+                return f"{'Would convert' if is_dry else 'Converted'} {count:,} of {read}."
             done.append(f"{verb} {counted(count, 'suite' if self.suites['converted'] else 'file')}")
         if fixes:
             done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
-        text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"
-        kinds = ", ".join(f"{count} {rule}" for rule, count in fixes.items())
+        text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed:,} of {read}"
+        kinds = ", ".join(f"{count:,} {rule}" for rule, count in fixes.items())
         return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
 
 
@@ -355,7 +355,7 @@ class SilenceTotals(_RunTotals):
         )
         if self.changed:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
-            text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
+            text = f"{done} in {self.changed:,} of {counted(self.files, 'file')}."
         elif not self.files:
             text = format_nothing_read("read", self.scope, has_notes=bool(notes))
         elif not (self.left or self.refused or self.crashes):

@@ -19,7 +19,7 @@ def find_ending(name: str) -> str:
     return os.path.splitext(name)[1]
 
 
-def name_beside(name: str, other: str) -> str:
+def name_sibling(name: str, other: str) -> str:
     """Return the name of another file in the folder of one, with the `./` that it may have: a Path has none."""
     return os.path.join(os.path.dirname(name), other)
 

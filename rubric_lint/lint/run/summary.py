@@ -236,7 +236,7 @@ class Summary(NamedTuple):
             contents.append(counted(self.tests, "rubric test"))
         listed = ", ".join(contents)
         if self.findings:
-            where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
+            where = f"{self.files_with_findings:,} of {self.files:,} files" if self.files > 1 else "1 file"
             return f"Found {self._format_findings()} in {where} ({listed})."
         other = "other " if self.ignored + self.known + self.untouched else ""
         rules = f" of {list_names(self.selected)}" if self.selected else ""
