@@ -336,6 +336,17 @@ def test_a_pass_mark_in_doubt_is_said_with_the_scale_of_the_file():
         assert f"of what 70, the threshold, is a part: the scale ends at 5, and all scores add up to {whole}" in errors
 
 
+def test_a_gate_by_a_word_on_a_scale_is_left_to_adopt_which_offers_no_gate():
+    write(a_yaml=AROUND.format("").replace("it}", "it, essential: 'yes'}"))
+    message = (
+        "a.yaml:4:50: not checked: `essential: yes` may be a gate, and is not read; run `rubric-lint adopt a.yaml`"
+    )
+    assert message in call("check", "a.yaml")[1]
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == ["--map unused=essential"]
+    assert "otherwise, change the file" in errors
+
+
 @pytest.mark.parametrize("options", [[], ["--map=unused=essential", "--output=-"]])
 def test_warnings_of_a_table_that_is_not_written_are_not_said_to_be_listed_by_check_now(options):
     write(a_yaml="scale: 1-5\ncriteria:\n- {id: a, weight: 5, text: Names the year of it, essential: yes}\n")
