@@ -1,9 +1,7 @@
 """What holds for all tests: the same cases every time, nothing of the machine or its user, and Ctrl-C works."""
 
-import asyncio
 import atexit
 import gc
-import inspect
 import itertools
 import os
 import re
@@ -134,25 +132,6 @@ def pytest_runtest_protocol(item, nextitem):
 def pytest_runtest_teardown():
     """Forget the replies of the test's judge: another test may have its port, and ask the same."""
     shutil.rmtree(REPLIES, ignore_errors=True)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem):
-    """Run the tests that are coroutines, on the loop of the editors where tests have them."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    run = sys.modules["editor"].run if "editor" in sys.modules else asyncio.run  # its libraries are not everywhere
-    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}))
-    return True
-
-
-@pytest.fixture
-def editor():
-    """An editor with a server that other tests use too, outside of any folder."""
-    from editor import common  # noqa: PLC0415
-
-    yield common()
-    assert common().client.messages == [], "the server pops something up"
 
 
 @pytest.fixture(scope="session")

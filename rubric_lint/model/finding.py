@@ -123,6 +123,10 @@ class NearMissStep(NamedTuple):
         return _STEPS[self.do].format(self.what)
 
 
+ADOPT_IT = NearMissStep("run", "adopt")
+"""The step for a home-made format: the command asks what the file leaves open, and writes the table."""
+
+
 class UnreadPlace(NamedTuple):
     """A near miss at a path: the problem, the steps to have it read, and whether it is meant for us or looks so.
 

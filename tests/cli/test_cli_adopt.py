@@ -267,8 +267,9 @@ def test_what_may_count_around_criteria_is_offered_as_what_it_may_be(around, exp
 
 MARKS = {
     "out of 10": ("7", ["--map combine=share", "--pass 3.8", "--pass 3.5", "--map unused=/pass_mark"]),
-    "all of 10": ("10", ["--pass 5", "--map unused=/pass_mark"]),
-    "out of 100": ("70", ["--map combine=share", "--pass 3.8", "--pass 3.5", "--map unused=/pass_mark"]),
+    "all of 10": ("10", ["--pass 1.25", "--pass 5", "--map unused=/pass_mark"]),
+    "out of 100": ("70", ["--pass 3.8", "--pass 3.5", "--map unused=/pass_mark"]),
+    "out of all scores": ("30", ["--pass 3.75", "--pass 2.2", "--pass 1.5", "--map unused=/pass_mark"]),
     "in percent": ('"7%"', ["--pass 1.28", "--map unused=/pass_mark"]),
     "a sum": (
         "7\ncombine: sum",
@@ -285,6 +286,75 @@ def test_a_pass_mark_is_offered_as_the_scores_that_it_may_mean_and_that_are_take
     write(a_yaml=AROUND.format(f"pass_mark: {mark}"))
     _, errors, _ = call("adopt", "a.yaml")
     assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == expected
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    {
+        "7": [
+            "scores are added up",
+            "7 is out of 10, and an answer passes from 3.8 on (0.7 of the way)",
+            "7 is out of 10, and an answer passes from 3.5 on (0.7 of 5)",
+        ],
+        "70": [
+            "70 is out of 100, and an answer passes from 3.8 on (0.7 of the way)",
+            "70 is out of 100, and an answer passes from 3.5 on (0.7 of 5)",
+        ],
+        "30": [
+            "30 is out of 40, and an answer passes from 3.75 on",
+            "30 is out of 100, and an answer passes from 2.2 on (0.3 of the way)",
+            "30 is out of 100, and an answer passes from 1.5 on (0.3 of 5)",
+        ],
+        "0.7": ["an answer passes from 3.8 on (0.7 of the way)", "an answer passes from 3.5 on (0.7 of 5)"],
+        '"70%"': ["an answer passes from 3.8 on (70% of the way)", "an answer passes from 3.5 on (70% of 5)"],
+    }.items(),
+)
+def test_no_two_readings_of_a_pass_mark_have_the_same_condition(mark, expected):
+    write(a_yaml=AROUND.format(f"pass_mark: {mark}"))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^  if (.*):$", errors, re.MULTILINE) == [*expected, "`pass_mark` does not count"]
+
+
+@pytest.mark.parametrize(("level", "verdict"), {0: "fail", 1: "pass"}.items())
+def test_a_pass_mark_out_of_all_scores_is_reached_by_that_sum(level, verdict):
+    text = AROUND.format("pass_mark: 7").replace("1-5", "0-3").replace("weight: 5", "weight: 3")
+    write(a_yaml=text.replace("id: b, weight: 3", "id: b, weight: 1"))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == [
+        *("--pass 1.75", "--pass 2.1", "--map unused=/pass_mark")
+    ]
+    assert call("adopt", "a.yaml", "--pass=1.75")[2] == 0
+    checks = [{"id": "a", "level": 2}, {"id": "b", "level": level}]  # 3 times 2, and 0 or 1
+    write(out_json=json.dumps({"checks": checks}))
+    assert json.loads(call("score", "a.yaml", "out.json", "--format=json")[0])["results"][0]["verdict"] == verdict
+
+
+def test_a_pass_mark_in_doubt_is_said_with_the_scale_of_the_file():
+    write(a_yaml=AROUND.format("pass_mark: 70"))
+    for options, whole in (([], 40), (["--map=combine=share"], 8)):
+        _, errors, _ = call("adopt", "a.yaml", *options)
+        assert f"of what 70, the threshold, is a part: the scale ends at 5, and all scores add up to {whole}" in errors
+
+
+def test_a_gate_by_a_word_on_a_scale_is_left_to_adopt_which_offers_no_gate():
+    write(a_yaml=AROUND.format("").replace("it}", "it, essential: 'yes'}"))
+    message = (
+        "a.yaml:4:50: not checked: `essential: yes` may be a gate, and is not read; run `rubric-lint adopt a.yaml`"
+    )
+    assert message in call("check", "a.yaml")[1]
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == ["--map unused=essential"]
+    assert "otherwise, change the file" in errors
+
+
+@pytest.mark.parametrize("options", [[], ["--map=unused=essential", "--output=-"]])
+def test_warnings_of_a_table_that_is_not_written_are_not_said_to_be_listed_by_check_now(options):
+    write(a_yaml="scale: 1-5\ncriteria:\n- {id: a, weight: 5, text: Names the year of it, essential: yes}\n")
+    report, errors, _ = call("adopt", "a.yaml", *options)
+    assert "a.yaml: 1 warning; once the table is in the settings, see `rubric-lint check a.yaml`" in report + errors
+    assert "warning" not in call("check", "a.yaml")[0]
+    assert call("adopt", "a.yaml", "--map=unused=essential")[2] == 0
+    assert "Found 1 warning" in call("check", "a.yaml")[0]
 
 
 UNANSWERED = {

@@ -21,7 +21,7 @@ SNIPPETS = dict(
 
 
 def run(tmp_path, ending, *snippets, **variables):
-    """What support/emacs.el reports of the files of `edited`, with snippets of the page as the configuration."""
+    """What emacs.el reports of the files of `edited`, with snippets of the page as the configuration."""
     emacs = shutil.which("emacs")
     if not emacs:
         pytest.skip("Emacs is not installed (Debian: emacs-nox, elpa-eglot and elpa-yaml-mode)")
@@ -41,7 +41,7 @@ def run(tmp_path, ending, *snippets, **variables):
         **variables,
     }
     command = [emacs, "--batch", "--eval", "(package-initialize)", "--load", configuration]
-    command += ["--load", ROOT / "tests/support/emacs.el"]
+    command += ["--load", Path(__file__).with_name("emacs.el")]
     quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120}
     done = subprocess.run(command, check=False, env=environment, cwd=folder, **quiet)
     assert result.exists(), done.stderr.decode()

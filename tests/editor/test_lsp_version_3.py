@@ -7,6 +7,7 @@ import pytest
 from asking import Asking, apply
 from editor import run, start, uri_of
 from hints import shown
+from lsprotocol.types import Position
 from typed import offer, state_of
 
 from rubric_lint.editor.answers.hover import make_hover
@@ -170,5 +171,6 @@ def test_a_fix_in_a_group_is_offered_and_made(folder):
     found, actions = run(ask())
     assert ("deprecated-description", 12) in found
     (edit,) = (change for each in actions[:1] for change in each.edit.document_changes)
-    assert [each.new_text for each in edit.edits] == ["expected_outcome"]
+    (change,) = edit.edits
+    assert (change.new_text, change.range.start) == ("expected_outcome", Position(12, 20))
     assert edit.text_document.uri == uri_of(Path(folder / "refund.rubric.yaml"))

@@ -35,7 +35,7 @@ tests:
 
 
 def run(tmp_path, name, text, *snippets, servers, expected, **variables):
-    """What support/neovim.lua reports of a file that Neovim opens with snippets of the page as its configuration."""
+    """What neovim.lua reports of a file that Neovim opens with snippets of the page as its configuration."""
     neovim = shutil.which("nvim", path=str(BIN))
     if not neovim:
         pytest.skip("Neovim is not installed")
@@ -64,7 +64,7 @@ def run(tmp_path, name, text, *snippets, servers, expected, **variables):
         **variables,
     }
     command = [neovim, "--headless", "--clean", "-n", "-c", f"luafile {configuration}"]
-    command += ["-c", f"luafile {ROOT / 'tests/support/neovim.lua'}"]
+    command += ["-c", f"luafile {Path(__file__).with_name('neovim.lua')}"]
     quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120}
     done = subprocess.run(command, check=False, env=environment, cwd=folder, **quiet)
     result = tmp_path / "result.json"

@@ -49,20 +49,20 @@ def installed(folder, program):
 @pytest.fixture(scope="module")
 def ask():
     """Asks DeepEval, Ragas and verifiers, which stay loaded."""
-    yield from keep_asking("agreement", "originals.py")
+    yield from keep_asking("agreement")
 
 
 @pytest.fixture(scope="module")
 def ask_readers():
     """Asks Google ADK, pydantic-evals, rubric, autorubric, tolokaforge and autoevals."""
-    yield from keep_asking("rubrics", "rubric_originals.py")
+    yield from keep_asking("rubrics")
 
 
-def keep_asking(folder, module):
+def keep_asking(folder):
     python = installed(folder, "bin/python")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | QUIET
     with subprocess.Popen(
-        [python, ROOT / "tests/support" / module],
+        [python, Path(__file__).with_name("originals.py")],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -75,7 +75,7 @@ def keep_asking(folder, module):
             process.stdin.write(json.dumps({"ask": name, "with": arguments}) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
-            assert answer, f"{name} failed: run tests/support/{module} by hand"
+            assert answer, f"{name} failed: run tests/formats/originals.py by hand"
             return json.loads(answer)
 
         yield question

@@ -17,7 +17,7 @@ from documented import read_blocks
 pytestmark = pytest.mark.originals
 
 ROOT = Path(__file__).parents[2]
-SUPPORT = ROOT / "tests/support"
+HERE = Path(__file__).parent
 PAGE = (ROOT / "docs/guides/judging.md").read_text("utf-8")
 PROGRAMS = {block.title: block.text for block in read_blocks(PAGE) if block.title}
 RUBRIC = (ROOT / "examples/summary.rubric.yaml").read_text("utf-8")
@@ -27,7 +27,7 @@ QUIET = {
     "HF_HUB_OFFLINE": "1",
     "NO_KEY": "none",
     "NO_PROXY": "127.0.0.1",
-    "PYTHONPATH": f"{ROOT}{os.pathsep}{SUPPORT}",
+    "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}",
     "TRL_EXPERIMENTAL_SILENCE": "1",
 }
 
@@ -69,7 +69,7 @@ def test_verifiers_rewards_a_rollout_and_fails_one_with_an_invalid_output(folder
         pytest.skip("`make agreement` installs what this runs")
     with serving(behave) as server:
         (folder / "explain.py").write_text(PROGRAMS["explain.py"].replace(ADDRESS, server.url), "utf-8")
-        done = run(python, SUPPORT / "rollouts.py", server.url, "good", "poor", "odd", "good", folder=folder)
+        done = run(python, HERE / "rollouts.py", server.url, "good", "poor", "odd", "good", folder=folder)
     good, poor, odd, again = map(json.loads, done.stdout.splitlines())
     assert good == again == {
         "reply": "good",
@@ -122,7 +122,7 @@ REWARDS = [0.7, 0.6, 0.1]
 
 def train(python, folder, **options):
     given = json.dumps({"replies": REPLIES, **options})
-    done = run(python, SUPPORT / "training.py", "train", "summary.rubric.yaml", given, folder=folder)
+    done = run(python, HERE / "training.py", "train", "summary.rubric.yaml", given, folder=folder)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -175,7 +175,7 @@ def test_criteria_are_dropped_for_a_whole_group_of_trl(trl, folder):
 
 
 def test_the_program_of_the_guide_trains(trl, folder):
-    run(trl, SUPPORT / "training.py", "model", folder / "Qwen/Qwen3-0.6B", folder=folder)
+    run(trl, HERE / "training.py", "model", folder / "Qwen/Qwen3-0.6B", folder=folder)
     with serving(lambda asked: completion(output(9, 3 + len(asked.answer) % 2))) as server:
         program = PROGRAMS["train.py"].replace(ADDRESS, server.url)
         program = program.replace('GRPOConfig("run"', 'GRPOConfig("run", use_cpu=True, bf16=False, report_to=[]')

@@ -8,7 +8,6 @@ from functools import reduce
 import commands
 import pytest
 from cases import read_cases
-from editor import start, uri_of
 from faulty_rubrics import faulty_rubrics
 from hypothesis import given
 from hypothesis import strategies as st
@@ -588,21 +587,6 @@ def test_only_changed_lines_of_groups_are_linted(faulty_file):
     assert list_lines() == [("deprecated-description", 3)]
     faulty_file.write_text(faulty_file.read_text("utf-8") + NEW, "utf-8")
     assert list_lines("--diff-base=HEAD") == [("deprecated-description", 4)]
-
-
-@pytest.mark.slow
-async def test_an_editor_offers_the_fix_of_a_group(tmp_path):
-    path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
-    async with start(tmp_path) as editor:
-        editor.open(path, MODELINE + "criteria:\n" + OLD)
-        assert await editor.found(uri) == [("deprecated-description", 2)]
-        actions = await editor.actions(uri)
-        (action,) = [each for each in actions if "expected_outcome" in each.title]
-        edit = (await editor.resolve(action)).edit if action.edit is None else action.edit
-        changes = [*edit.changes.values()] if edit.changes else [each.edits for each in edit.document_changes]
-        ((change,),) = changes
-        assert (change.new_text, change.range.start.line, change.range.start.character) == ("expected_outcome", 2, 31)
-        assert await editor.end() == 0
 
 
 ADDED = {

@@ -300,7 +300,7 @@ class _Adoption:
         ways = []
         for way in dict.fromkeys(drafts[at].list_suggestions(question)):
             after = self._try_way(answers, way)
-            if after is None or question in after[at].questions:
+            if after is None or not _is_settled(question, drafts[at].questions, after[at].questions):
                 continue
             if not self._find_dead_end(after, merge(answers, way.filled), drafts[at].questions):
                 ways.append(way)
@@ -331,7 +331,7 @@ class _Adoption:
         for asked in (question, *others):
             for way in draft.list_suggestions(asked):
                 after = self._try_way(answers, way)
-                if after is not None and question not in after[at].questions:
+                if after is not None and _is_settled(question, draft.questions, after[at].questions):
                     return True
         return False
 
@@ -409,12 +409,14 @@ class _Adoption:
         is_open = any(draft.questions for draft in drafts)
         is_scored = True
         err = self.given.output == STDIN
+        has_table = bool(self.old) or not (is_open or err)
+        look = make_style(self.given.color)
         for file in self.files:
             shown = show(file.input.path, file.input.data, self._settle(file, drafts))
             is_scored = is_scored and not shown.unscorable
             examples = [example for rubric in shown.rubrics for example in rubric.examples]
             shown = shown._replace(unread=(), unscorable=()) if is_open else shown
-            ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(self.given.color)).add(shown)
+            ShowText(lambda text: click.echo(text, nl=False, err=err), look, has_table=has_table).add(shown)
             for example in examples[:1]:
                 worth = f"{float(example.score):.3f}, {example.verdict}"
                 click.echo(f"{file.input.label}: for example, `score` gives this judge output {worth}:", err=err)
@@ -442,6 +444,16 @@ class _Adoption:
         if conversion:
             click.echo(f"Or, {conversion}")
         return Exit.CLEAN
+
+
+def _is_settled(question: Question, before: Collection[Question], after: Collection[Question]) -> bool:
+    """Return whether a question is not asked again, in other words neither: then another one is about its value."""
+    is_about_value = question.view is not None and question.place != question.view.path
+    for other in after:
+        is_again = is_about_value and other.place == question.place and other not in before
+        if is_again or other == question:
+            return False
+    return True
 
 
 def _is_terminal() -> bool:

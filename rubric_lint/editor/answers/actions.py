@@ -8,7 +8,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from rubric_lint.editor.answers.commands import ADOPT, ADOPT_IT, CAN_RUN
+from rubric_lint.editor.answers.commands import ADOPT, CAN_RUN
 from rubric_lint.editor.server.analysis import Analysis, State
 from rubric_lint.editor.server.diagnostics import make_diagnostic
 from rubric_lint.editor.server.documents import OpenDocuments
@@ -16,7 +16,7 @@ from rubric_lint.editor.server.positions import find_edits
 from rubric_lint.editor.server.protocol import as_data
 from rubric_lint.lint.fix import FixSelection, any_unsafe, choose, find_trouble, fix
 from rubric_lint.lint.fix.silence import can_be_silenced, silence_one
-from rubric_lint.model.finding import Finding, list_fixes
+from rubric_lint.model.finding import ADOPT_IT, Finding, list_fixes
 from rubric_lint.model.messages import join_words, visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.edits.intents import Fix

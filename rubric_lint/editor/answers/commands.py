@@ -24,7 +24,7 @@ from rubric_lint.lint.case_names import find_names
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.paths import is_file, relate, simplify
 from rubric_lint.lint.project.repository import find_root
-from rubric_lint.model.finding import NearMissStep
+from rubric_lint.model.finding import ADOPT_IT
 from rubric_lint.model.messages import counted
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.path import Part
@@ -39,9 +39,6 @@ ADOPT = "rubric-lint.adopt"
 
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT)
 """The commands that the server runs for the editor."""
-
-ADOPT_IT = NearMissStep("run", "adopt")
-"""The step of a near miss that ADOPT does."""
 
 CAN_RUN = sys.platform != "emscripten"
 """Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""

@@ -19,6 +19,7 @@ from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_ends, read_percent, read_score
 from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
+from rubric_lint.formats.home_made.threshold_reading import list_readings, name_whole
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.model.criterion import read_number as finite_number
@@ -401,25 +402,51 @@ class TableDraft:
         place, _ = self._place(question, view)
         value = view.document.value(question.place)
         number = None if finite_number(value) is None else Fraction(str(value))
-        part = read_percent(value) or number
+        percent = read_percent(value)
+        part = percent or number
         if self.table.get("pass") != place or part is None:
             return
         low, high = self._find_lowest_and_highest()
-        whole, start = 1, ""
-        if part > max(high, 1):
-            yield _combine("share")
-            whole = 10 if part <= 10 else 100
-            start = f"{value} is out of {whole}, and "
-        part /= whole
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
         others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
+        start = ""
+        if part > max(high, 1):
+            yield _combine("share")
+            summed = self._find_mark_of_sum(part, question, view)
+            if summed:
+                mark, whole = summed
+                yield self._suggest_pass(mark, others, f"{value} is out of {whole}, and ")
+            tens = 10 if part <= 10 else 100
+            start = f"{value} is out of {tens}, and "
+            part /= tens
         if part > 1:
             return
-        way = part * (high - low)
-        of_way = high - way if self.table.get("better") == "lower" else low + way
-        for mark in dict.fromkeys([of_way, part * high]):
-            answers = (Assignment("pass", f"{float(mark):g}"), *others)
-            yield Suggestion(self._say_mean(answers), f"{start}an answer passes from {float(mark):g} on")
+        is_turned = self.table.get("better") == "lower"
+        ends = Fraction(low), Fraction(high)
+        for mark, reading in list_readings(part, ends, is_turned=is_turned, is_percent=percent is not None).items():
+            yield self._suggest_pass(mark, others, start, f" ({reading})")
+
+    def _suggest_pass(self, mark: Fraction, others: tuple[Assignment, ...], start: str, end: str = "") -> Suggestion:
+        """Return the suggestion of a score that passes, which says between `start` and `end` which one."""
+        answers = (Assignment("pass", f"{float(mark):g}"), *others)
+        return Suggestion(self._say_mean(answers), f"{start}an answer passes from {float(mark):g} on{end}")
+
+    def _find_mark_of_sum(self, part: Fraction, question: Question, view: View) -> tuple[Fraction, Fraction] | None:
+        """Return the mean from which on all scores add up to a pass mark, and what they add up to at most.
+
+        None if a decimal is not exactly that mean, or if the question says that they add up to something else.
+        """
+        entries = [entry for entry in view.data if isinstance(entry, dict)]
+        scales = {find_ends(entry) for entry in entries}
+        weights = [finite_number(entry.get("weight")) for entry in entries]
+        if len(scales) != 1 or () in scales or None in weights:
+            return None
+        points = sum((Fraction(str(weight)) for weight in weights), Fraction(0))
+        whole = points * max(scales.pop())
+        mark = part / points if points else None
+        if mark is None or Fraction(f"{float(mark):g}") != mark or f"{name_whole(whole)};" not in question.reason:
+            return None
+        return mark, whole
 
     def _say_mean(self, answers: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
         """Return a pass mark with how scores combine, if it would be in doubt without that: it may be one of a sum."""

@@ -21,6 +21,7 @@ from rubric_lint.formats.home_made.scores import Ends, read_percent
 from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.formats.home_made.weight_reading import WeightReader
 from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion, is_number, to_fraction
+from rubric_lint.model.messages import join_words
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
@@ -93,19 +94,26 @@ class ThresholdReader:
         is_sum = ends[1] < passes <= self.weights.whole and not self.table.combine
         if is_from_0 and is_sum and self.weights.whole in self._find_sums()[1]:
             return exact_decimal(passes / self.weights.whole)
-        known = f"the scale ends at {show(ends[1])}, and all scores add up to {show(self.weights.whole)}"
+        highest = {high for _, high in self._find_scales()}
+        scale = f"the scale ends at {show(max(highest))}, and " if len(highest) == 1 else ""
+        whole = self.weights.points if self.table.combine == "share" else self.weights.whole
+        known = f"{scale}{name_whole(whole)}"
         reason = f"nothing says of what {show(passes)}, the threshold, is a part: {known}"
         self.fields.doubt(place, f"{reason}; {ADOPT}")
         return None
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
-        scales = {ends or NO_OR_YES for ends in self.scales.ends}
+        scales = self._find_scales()
         if self.table.combine == "share":
             return Fraction(0), self.weights.points if passes > 1 else Fraction(1)
         if len(scales) == 1:
             return next(iter(scales))
         return NO_OR_YES if passes <= 1 else None
+
+    def _find_scales(self) -> set[Ends]:
+        """Return the ends of the scales on which the file has the criteria scored."""
+        return {ends or NO_OR_YES for ends in self.scales.ends}
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
         """Report a threshold above the highest score in the same mapping, where nothing says the lowest."""
@@ -130,10 +138,9 @@ class ThresholdReader:
             return number
         if not low and not self.table.is_turned:
             return number * high
-        written = f"{show(number * 100)}%" if is_part else show(number)
-        way = number * (high - low)
-        of_way = show(high - way if self.table.is_turned else low + way)
-        ways = f"{of_way} ({written} of the way) or {show(number * high)} ({written} of {show(high)})"
+        written = _write_part(number, is_percent=is_part)
+        readings = list_readings(number, (low, high), is_turned=self.table.is_turned, is_percent=is_part)
+        ways = join_words([f"{show(score)} ({reading})" for score, reading in readings.items()], "or")
         reason = f"{written} is ambiguous on a scale of {show(low)} to {show(high)}"
         self.fields.doubt(place, f"{reason}: write {ways}; or {ADOPT}")
         return None
@@ -253,6 +260,24 @@ class ThresholdReader:
         is_off = any(found is not None and found.value is False for found in said)
         marks = shared if is_off else [*own, *shared]
         return self.fields.find_mark(criterion, tuple(marks))
+
+
+def name_whole(whole: Fraction) -> str:
+    """Say what all scores add up to."""
+    return f"all scores add up to {show(whole)}"
+
+
+def list_readings(part: Fraction, ends: Ends, *, is_turned: bool, is_percent: bool) -> dict[Fraction, str]:
+    """Return the scores that a part of a scale may be, with what each is: 3.8 is "0.7 of the way", 3.5 "0.7 of 5"."""
+    low, high = ends
+    written = _write_part(part, is_percent=is_percent)
+    way = part * (high - low)
+    of_way = high - way if is_turned else low + way
+    return {of_way: f"{written} of the way", part * high: f"{written} of {show(high)}"}
+
+
+def _write_part(part: Fraction, *, is_percent: bool) -> str:
+    return f"{show(part * 100)}%" if is_percent else show(part)
 
 
 @lru_cache(maxsize=16)  # the rubrics of a document stand below the same mappings

@@ -6,10 +6,11 @@ from typing import Any
 
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, read_number
+from rubric_lint.model.finding import ADOPT_IT
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Path
 
-ADOPT = "run `rubric-lint adopt FILE`"
+ADOPT = str(ADOPT_IT)
 """How to say in a table what a file leaves open: the command tries on the file what it suggests."""
 
 

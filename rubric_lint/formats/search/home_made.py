@@ -14,7 +14,7 @@ from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
-from rubric_lint.model.finding import NearMissStep, UnreadPlace
+from rubric_lint.model.finding import ADOPT_IT, NearMissStep, UnreadPlace
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, pluralize, quote_names, shorten
 from rubric_lint.model.view import View
@@ -132,9 +132,6 @@ def _is_likely(candidate: Candidate) -> bool:
     return candidate.columns.has_text and candidate.is_scored and not candidate.against
 
 
-_ADOPT = NearMissStep("run", "adopt")
-
-
 def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
@@ -143,7 +140,7 @@ def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
         reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
         return f"{start} {reason};", (
             NearMissStep("rewrite", "put them below one key of each, such as `levels`"),
-            _ADOPT,
+            ADOPT_IT,
         )
     levels = found.written.get("levels", ())
     names = [levels] if isinstance(levels, str) else levels
@@ -151,10 +148,10 @@ def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
     if not (found.columns.has_text or own_levels):
         return _find_reason_without_texts(found, start)
     if found.are_texts:
-        return f"{_format_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
+        return f"{_format_texts(found, start)}; if a judge takes each for a criterion,", (ADOPT_IT,)
     if found.columns.guessed:
         criteria = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
-        return f"{start} {criteria}; if a judge reads them,", (_ADOPT,)
+        return f"{start} {criteria}; if a judge reads them,", (ADOPT_IT,)
     words = {
         Role.TEXT: "texts",
         Role.LEVELS: "levels",
@@ -166,7 +163,7 @@ def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
     if own_levels:
         keys[Role.LEVELS] = own_levels[0]
     fields = [f"{words[role]} (`{shorten(name)}`)" for role, name in keys.items()]
-    return f"{start} criteria with {join_words(fields)}, {_format_lack(found)}; if a judge reads them,", (_ADOPT,)
+    return f"{start} criteria with {join_words(fields)}, {_format_lack(found)}; if a judge reads them,", (ADOPT_IT,)
 
 
 def _format_texts(found: Candidate, start: str) -> str:
@@ -195,7 +192,7 @@ def _find_reason_without_texts(found: Candidate, start: str) -> tuple[str, tuple
         step = "write each as a mapping with a `weight` and a `description`"
     elif lists:
         reason = f"criteria whose texts are lists ({quote_names(lists)}), and nothing says how each of them counts;"
-    return f"{start} {reason}", (NearMissStep("rewrite", step), _ADOPT)
+    return f"{start} {reason}", (NearMissStep("rewrite", step), ADOPT_IT)
 
 
 def _format_lack(found: Candidate) -> str:  # noqa: PLR0911 (one return a reason)

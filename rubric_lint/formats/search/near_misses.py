@@ -19,7 +19,7 @@ from rubric_lint.formats.search.locate import (
     holds_criteria,
     is_agentv,
 )
-from rubric_lint.model.finding import NearMissStep, Problem, Unread, UnreadPlace
+from rubric_lint.model.finding import ADOPT_IT, NearMissStep, Problem, Unread, UnreadPlace
 from rubric_lint.model.messages import describe, find_near, join_words, pluralize, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -234,7 +234,7 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
         steps = (
             NearMissStep("rewrite", "write them as a list `criteria`, each with a `description`"),
-            NearMissStep("run", "adopt"),
+            ADOPT_IT,
         )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
         yield _make_unread(document, UnreadPlace(first, problem, steps, is_known=False))
@@ -440,7 +440,7 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return UnreadPlace(path, f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
+        return UnreadPlace(path, f"{problem}; if it is a rubric,", (ADOPT_IT,))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
         return UnreadPlace(path, f"{problem};", (NearMissStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
@@ -565,7 +565,7 @@ def _find_outside(document: Document) -> Iterator[UnreadPlace]:
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            steps = (NearMissStep("run", "adopt"),)
+            steps = (ADOPT_IT,)
             yield UnreadPlace(path, f"{where} if a judge reads them,", steps, part=Part.HEAD, is_known=False)
         else:
             yield UnreadPlace(path, f"{where} put them in a list below `{FIELD}`", part=Part.HEAD, is_known=False)

@@ -41,7 +41,7 @@ def runner(folder, monkeypatch):
 def read(page, **wanted):
     """What the script of a page makes of its data."""
     wanted = {"page": str(page), "script": str(ROOT / "rubric_lint/report/templates/report.js"), **wanted}
-    command = [node(), ROOT / "tests/support/answers.cjs"]
+    command = [node(), Path(__file__).with_name("answers.cjs")]
     done = subprocess.run(command, input=json.dumps(wanted), capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
 
