@@ -315,6 +315,13 @@ def test_no_two_readings_of_a_pass_mark_have_the_same_condition(mark, expected):
     assert re.findall(r"^  if (.*):$", errors, re.MULTILINE) == [*expected, "`pass_mark` does not count"]
 
 
+def test_a_pass_mark_out_of_all_scores_that_is_one_out_of_10_is_offered_once():
+    write(a_yaml=AROUND.format("pass_mark: 7").replace("weight: 5", "weight: 1").replace("weight: 3", "weight: 1"))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert "all scores add up to 10\n" in errors
+    assert re.findall(r"--pass (.*)$", errors, re.MULTILINE) == ["3.8", "3.5"]
+
+
 @pytest.mark.parametrize(("level", "verdict"), {0: "fail", 1: "pass"}.items())
 def test_a_pass_mark_out_of_all_scores_is_reached_by_that_sum(level, verdict):
     text = AROUND.format("pass_mark: 7").replace("1-5", "0-3").replace("weight: 5", "weight: 3")

@@ -17,6 +17,7 @@ from rubric_lint.formats.home_made.columns import list_entries, look
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.rubric_fields import show
 from rubric_lint.formats.home_made.scores import is_amount, read_ends, read_percent, read_score
 from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
 from rubric_lint.formats.home_made.threshold_reading import list_readings, name_whole
@@ -412,11 +413,10 @@ class TableDraft:
         start = ""
         if part > max(high, 1):
             yield _combine("share")
-            summed = self._find_mark_of_sum(part, question, view)
-            if summed:
-                mark, whole = summed
-                yield self._suggest_pass(mark, others, f"{value} is out of {whole}, and ")
             tens = 10 if part <= 10 else 100
+            mark, whole = self._find_mark_of_sum(part, question, view)
+            if mark is not None and whole != tens:
+                yield self._suggest_pass(mark, others, f"{value} is out of {show(whole)}, and ")
             start = f"{value} is out of {tens}, and "
             part /= tens
         if part > 1:
@@ -431,21 +431,21 @@ class TableDraft:
         answers = (Assignment("pass", f"{float(mark):g}"), *others)
         return Suggestion(self._say_mean(answers), f"{start}an answer passes from {float(mark):g} on{end}")
 
-    def _find_mark_of_sum(self, part: Fraction, question: Question, view: View) -> tuple[Fraction, Fraction] | None:
+    def _find_mark_of_sum(self, part: Fraction, question: Question, view: View) -> tuple[Fraction | None, Fraction]:
         """Return the mean from which on all scores add up to a pass mark, and what they add up to at most.
 
-        None if a decimal is not exactly that mean, or if the question says that they add up to something else.
+        The mean is None if no decimal is exactly that, or if the question says that they add up to something else.
         """
         entries = [entry for entry in view.data if isinstance(entry, dict)]
         scales = {find_ends(entry) for entry in entries}
         weights = [finite_number(entry.get("weight")) for entry in entries]
         if len(scales) != 1 or () in scales or None in weights:
-            return None
+            return None, Fraction(0)
         points = sum((Fraction(str(weight)) for weight in weights), Fraction(0))
         whole = points * max(scales.pop())
         mark = part / points if points else None
         if mark is None or Fraction(f"{float(mark):g}") != mark or f"{name_whole(whole)};" not in question.reason:
-            return None
+            return None, whole
         return mark, whole
 
     def _say_mean(self, answers: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
