@@ -31,7 +31,7 @@ def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
 def read_panel(record: Mapping[str, Any]) -> tuple[PanelMember, ...]:
     """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
     panel = as_list(as_mapping(record.get("judge")).get("panel"))
-    if not all(map(_is_member, panel)):
+    if not panel or not all(map(_is_member, panel)):
         return ()
     names = name_models((member["model"], str(member.get("endpoint", ""))) for member in panel)
     members = []

@@ -353,7 +353,7 @@ def parts_of(value: Any) -> Collection[Any]:
     """Return the values of a mapping or the items of a list; of any other value, none."""
     if isinstance(value, dict):
         return value.values()
-    return as_list(value)
+    return value if isinstance(value, list) else ()
 
 
 def items_of(value: Any) -> Iterable[tuple[str | int, Any]]:

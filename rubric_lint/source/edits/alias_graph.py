@@ -44,12 +44,15 @@ class AliasGraph:
     def is_usual(self) -> bool:
         """True if the text surely has no comments, no tags, no keys after a question mark, no fields in plain brackets.
 
-        Nor are there keys without a value, which may have no colon. Then everything in it can be moved or copied. It is
-        looked at once, as many files only have such fixes offered.
+        Nor are there keys without a value in braces, which may have no colon. Then everything in it can be moved or
+        copied. It is looked at once, as many files only have such fixes offered.
         """
-        if _UNUSUAL.search(self.document.source.text, self.document.preamble.end):
+        document = self.document
+        if _UNUSUAL.search(document.source.text, document.preamble.end):
             return False
-        return not any(None in mapping.values() for _, mapping in self.document.mappings)
+        if "{" not in document.source.text or document.kind.is_json:
+            return True
+        return not any(None in mapping.values() for _, mapping in document.mappings)
 
     @cached_property
     def layouts(self) -> "Layouts":
