@@ -6,8 +6,8 @@ import re
 import pytest
 from cases import read_cases
 from editor import start, uri_of
-from hints import shown
 from lsprotocol import types
+from typed import shown
 
 from rubric_lint.source.source import Span
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from asking import Asking, apply
 from editor import run, start, uri_of
-from hints import shown
 from lsprotocol.types import Position
-from typed import offer, state_of
+from typed import offer, shown, state_of
 
 from rubric_lint.editor.answers.hover import make_hover
 from rubric_lint.editor.answers.symbols import make_folds, make_outline

@@ -1,12 +1,15 @@
-"""A text as it is typed: its state in the server, what is offered at the `¦` in it, and what is taken."""
+"""A text as it is typed: its state in the server, its hints, what is offered at the `¦` in it, and what is taken."""
 
-from editor import apply_edits
+from editor import apply_edits, units
 from lsprotocol import types
 
 from rubric_lint.editor.answers.completion import complete
-from rubric_lint.editor.server.analysis import State
+from rubric_lint.editor.answers.scores import make_hints
+from rubric_lint.editor.server.analysis import State, analyse
 from rubric_lint.editor.server.positions import DocumentText
+from rubric_lint.editor.server.workspace import EditorOptions
 from rubric_lint.lint.project.settings import SettingsFinder
+from rubric_lint.source.source import Span
 
 
 def state_of(text, name="/a.yaml", encoding="utf-16"):
@@ -26,3 +29,19 @@ def offer(text, *, name="/a.rubric.yaml", encoding="utf-16"):
 def take(text, item):
     """The text after an offer is taken as it is."""
     return apply_edits(text.replace("¦", ""), [item.text_edit])
+
+
+def shown(text, name="/a.yaml", within=None, encoding="utf-16", **options):
+    """The text with its hints in guillemets, where an editor shows them."""
+    place = within or Span(0, len(text))
+    return insert(text, make_hints(analyse(state_of(text, name, encoding)), place, EditorOptions(**options)), encoding)
+
+
+def insert(text, hints, encoding="utf-16"):
+    lines = text.split("\n")
+    for hint in reversed(hints):
+        line = lines[hint.position.line]
+        at = [units(line[:end], encoding) for end in range(len(line) + 1)].index(hint.position.character)
+        label = f"{' ' * bool(hint.padding_left)}«{hint.label}»{' ' * bool(hint.padding_right)}"
+        lines[hint.position.line] = line[:at] + label + line[at:]
+    return "\n".join(lines)

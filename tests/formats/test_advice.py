@@ -11,10 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from adopting import adopt_as_advised
 from hypothesis import given
 from hypothesis import strategies as st
-from lint_command import call
+from lint_command import adopt_as_advised, call
 from ruamel.yaml import YAML
 
 from rubric_lint.source.path import Part

@@ -6,11 +6,10 @@ from textwrap import dedent
 
 import commands
 import pytest
-from adopting import adopt_as_advised
 from cases import read_cases
 from found import message
 from jsonschema import Draft7Validator
-from lint_command import call, call_after
+from lint_command import adopt_as_advised, call, call_after
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.schema_files import load

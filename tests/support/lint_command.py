@@ -1,7 +1,9 @@
 """Call `rubric-lint` on a folder of three files: one with an error, one with a warning, one sound."""
 
 import os
+import re
 import select
+import shlex
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +59,14 @@ DESCRIPTION = f"old.yaml:3:5 warning deprecated-description: {RENAME}\n"
 def call(*args, stdin="", program="rubric-lint", **more):
     """What a call prints on standard output and standard error, and its exit code."""
     return commands.call(program, *args, stdin=stdin, env=os.environ | more)
+
+
+def adopt_as_advised(name):
+    """Run `adopt` on a file, then what it prints first until nothing is open; return the last errors and exit code."""
+    _, errors, code = call("adopt", name)
+    while code == 1 and (answered := re.search(r"^    rubric-lint (adopt .*)$", errors, re.MULTILINE)):
+        _, errors, code = call(*shlex.split(answered[1]))
+    return errors, code
 
 
 def call_after(before, *args, **more):

@@ -6,7 +6,6 @@ from rubric_lint.scoring import load_rubrics
 
 SCHEMA = "https://rubric-lint.github.io/schemas/v3/rubric.json"
 
-
 REPLY = {
     "id": "reply",
     "expected_outcome": "A reply to a customer",
@@ -35,7 +34,6 @@ REPLY = {
     "critical_failures": ["Fabricates a source"],
 }
 
-
 BEST = {
     "accuracy": {"level": 5},
     "method": {"level": 5},
@@ -47,9 +45,7 @@ BEST = {
     "failure-1": {"satisfied": False},
 }
 
-
 LEFT_OUT = {"applicable": False}
-
 
 NO_CODE = dict.fromkeys(("code/1", "code/style", "code/harm"), LEFT_OUT)
 

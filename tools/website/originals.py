@@ -54,7 +54,7 @@ _NPM_PIN = re.compile(r"([\w-]+)@([\d.]+)")
 def list_originals() -> str:
     """Return the table, a row for each page."""
     pins = _read_pins()
-    drawn = _CASE.findall((ROOT / "tests/support/restated_scores.py").read_text("utf-8").partition("CASES:")[2])
+    drawn = _CASE.findall((ROOT / "tests/formats/restated_scores.py").read_text("utf-8").partition("CASES:")[2])
     rows = [_describe(module, [*dialects], drawn, pins) for module, dialects in _group()]
     head = "| dialect | scores tested as | held against | a finding on its page |"
     return "\n".join([head, "|---|---|---|---|", *rows])
@@ -72,13 +72,13 @@ def _describe(module: str, dialects: list[str], drawn: list[str], pins: dict[str
     name = ", ".join(f"`{each}`" for each in dialects)
     is_ours = [each for each in drawn if _belongs(each, dialects)]
     cases = ", ".join(f"`{each}`" for each in is_ours) or "our own rubrics"
-    file = "test_restated_scores" if is_ours else "test_score_properties"
+    file = "formats/test_restated_scores" if is_ours else "scoring/test_score_properties"
     asked = ", ".join(f"{each} {pins[each]}" for each in _ASKED.get(module, ()))
     page = f"../../rubric_lint/formats/dialects/{module}.md"
     found = _FINDING.search((ROOT / "docs/development" / page).read_text("utf-8"))
     finding = f"`{found['place']} {found['rule']}`" if found else ""
     against = f"the original: {asked}" if asked else _RESTATED.get(module, UNHELD)
-    return f"| [{name}]({page}) | [{cases}](../../tests/scoring/{file}.py) | {against} | {finding} |"
+    return f"| [{name}]({page}) | [{cases}](../../tests/{file}.py) | {against} | {finding} |"
 
 
 def _belongs(case: str, dialects: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Scores and verdicts of the dialects, beside what their systems compute, as `support/restated_scores.py` has it."""
+"""Scores and verdicts of the dialects, beside what their systems compute, as `restated_scores.py` has it."""
 
 import json
 from fractions import Fraction
