@@ -87,7 +87,7 @@ def _members(value: type) -> Iterator[str]:
 def _attributes(initial: ast.FunctionDef) -> Iterator[str]:
     """What an exception tells in addition to its text: the attributes that are set when it is made."""
     arguments = [*initial.args.args, *initial.args.kwonlyargs, *([initial.args.vararg] if initial.args.vararg else [])]
-    types = {each.arg: ast.unparse(each.annotation) for each in arguments if each.annotation}
+    types = {argument.arg: ast.unparse(argument.annotation) for argument in arguments if argument.annotation}
     for node in ast.walk(initial):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             name = node.attr

@@ -56,7 +56,9 @@ def make_tables(reports: list[Report]) -> str:
     topics = dict.fromkeys(outcome.case.topic for outcome in reports[0].outcomes)
     counts = [_row("topic", "tests", *names), _row(*["---"] * (len(names) + 2))]
     for topic in topics:
-        totals = [Counter(each.status for each in report.outcomes if each.case.topic == topic) for report in reports]
+        totals = [
+            Counter(outcome.status for outcome in report.outcomes if outcome.case.topic == topic) for report in reports
+        ]
         if any(total.keys() != {"unsupported"} for total in totals[1:]):
             counts.append(_row(topic, str(totals[0].total()), *map(_count, totals)))
     differing = [_row("test", "expected", *names[1:]), _row(*["---"] * (len(names) + 1))]
@@ -113,7 +115,8 @@ def main() -> None:
         reports.append(ask(name))
         counts = Counter(outcome.status for outcome in reports[-1].outcomes)
         print(
-            f"{reports[-1].name} {reports[-1].version}:", ", ".join(f"{counts[each]} {each}" for each in sorted(counts))
+            f"{reports[-1].name} {reports[-1].version}:",
+            ", ".join(f"{counts[status]} {status}" for status in sorted(counts)),
         )
     tables = make_tables(reports) + make_reasons(reports[[*DRIVERS].index("agentv")])
     PAGE.write_text(_TABLES.sub(lambda _: tables, PAGE.read_text("utf-8")), "utf-8")

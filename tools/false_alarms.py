@@ -175,7 +175,7 @@ def count_by_length(right: tuple[float, float], follows: float, n: int, draws: i
 
 
 def _write_lengths(logarithms: Sequence[float]) -> list[int]:
-    return [round(1000 * math.exp(each)) for each in logarithms]
+    return [round(1000 * math.exp(logarithm)) for logarithm in logarithms]
 
 
 def _draw_people(random: Random, n: int, wrong: tuple[float, float]) -> JudgedTable:

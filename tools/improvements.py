@@ -148,7 +148,7 @@ class Drawn:
             noises = [wording.noise, *[CLEAR.noise] * len(others)]
             values = reading, *others
             samples = tuple(
-                _sign(tuple(each ^ (random.random() < noise) for each, noise in zip(values, noises, strict=True)))
+                _sign(tuple(value ^ (random.random() < noise) for value, noise in zip(values, noises, strict=True)))
                 for _ in range(SAMPLES)
             )
             middle = tuple(all(values) for values in zip(*(answers for answers, _ in samples), strict=True))
@@ -258,7 +258,7 @@ def draw_table(draws: int) -> str:
 
 def word_offers(offers: Sequence[Counted]) -> str:
     """Say how many of all offers are worse, with writers that are neither good nor bad."""
-    worse, total = sum(each.worse for each in offers), sum(each.offers for each in offers)
+    worse, total = sum(offer.worse for offer in offers), sum(offer.offers for offer in offers)
     return (
         f"Of {total:,} offers where the writer proposes by chance, {worse:,} are worse ({worse / max(total, 1):.1%}). "
         f"Each row has {offers[0].draws} rubrics of four criteria, judged twice, and {TRIES} proposals."

@@ -95,7 +95,7 @@ def _repeat(text: str, times: int) -> str:
     if times == 1:
         return text
     name = re.compile(r'^\{"id": "([^"]+)"', re.MULTILINE)
-    return "".join(name.sub(rf'{{"id": "\1-{each}"', text) for each in range(1, times + 1))
+    return "".join(name.sub(rf'{{"id": "\1-{number}"', text) for number in range(1, times + 1))
 
 
 def _name(stem: str, kind: str, text: str) -> str:

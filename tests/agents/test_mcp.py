@@ -76,7 +76,7 @@ def test_settings_comments_and_options_apply():
     assert ask("lint", text=BAD, name="bad.yaml")[1]["findings"] == []
     Path("rubric-lint.toml").unlink()
     assert ask("lint", ignore=["overlap"], paths=["bad.yaml"])[1]["findings"] == []
-    assert {each["rule"] for each in ask("lint", select=["overlap"])[1]["findings"]} == {"overlap"}
+    assert {finding["rule"] for finding in ask("lint", select=["overlap"])[1]["findings"]} == {"overlap"}
     Path("rubric-lint.toml").write_text('baseline = "known.json"\n', "utf-8")
     assert call("--write-baseline")[2] == 0
     assert ask("lint")[1] == json.loads(call("--format=json")[0])
@@ -142,13 +142,13 @@ def test_show_reports_what_the_command_reports():
 
 
 def test_score_reports_what_the_command_reports():
-    Path("outputs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in OUTPUTS[:1]), "utf-8")
+    Path("outputs.jsonl").write_text("".join(json.dumps(output) + "\n" for output in OUTPUTS[:1]), "utf-8")
     text, data = ask("score", rubric="good.yaml", outputs=OUTPUTS)
     command = ("good.yaml", "outputs.jsonl", "--format=json")
     assert ask("score", rubric="good.yaml", outputs_path="outputs.jsonl")[1] == json.loads(
         call(*command, program="rubric-score")[0]
     )
-    assert [each.get("verdict") for each in data["results"]] == ["pass", None]
+    assert [result.get("verdict") for result in data["results"]] == ["pass", None]
     assert (data["totals"]["pass"], data["totals"]["invalid"]) == (1, 1)
     assert "no JSON object" in text
     assert ask("score", rubric_text=GOOD, name="good.yaml", outputs=OUTPUTS)[1] == data
@@ -182,7 +182,7 @@ def test_version_3_is_started_and_keeps_its_schema_when_fixed_and_shown():
     (proof,) = ask("fix", text=old, name="x.rubric.yaml")[1]["proofs"]
     assert (proof["text"], proof["meaning_proven_unchanged"]) == (text, True)
     (file,) = ask("show", text=text, name="x.rubric.yaml")[1]["files"]
-    assert [(each["version"], each["scale"]) for each in file["rubrics"]] == [("v3", [1, 5])]
+    assert [(rubric["version"], rubric["scale"]) for rubric in file["rubrics"]] == [("v3", [1, 5])]
 
 
 @pytest.mark.parametrize("tool", WRONG)
@@ -204,7 +204,7 @@ def test_a_link_in_a_folder_that_leaves_it_is_not_followed(said):
     commands.run_git("init", "-q", "..")  # the commands follow links in their repository
     Path("link.yaml").symlink_to("../secret.yaml")
     text, data = ask("lint")
-    assert {each["file"] for each in data["findings"]} == {"bad.yaml", "old.yaml"}
+    assert {finding["file"] for finding in data["findings"]} == {"bad.yaml", "old.yaml"}
     left = text.splitlines(keepends=True)[-1]
     assert left.startswith("link.yaml: ")
     said(left)
@@ -312,7 +312,7 @@ def test_import_makes_a_rubric_of_a_table():
     Path("r.csv").write_text(table.replace("Bonus", "id"), "utf-8")
     assert ask("import", file="r.csv")[1]["text"] == data["text"]
     said, data = ask("import", file_text=table, name="r.csv")
-    assert (data["text"], [each["kind"] for each in data["messages"]]) == (None, ["error"])
+    assert (data["text"], [message["kind"] for message in data["messages"]]) == (None, ["error"])
     assert said.startswith("r.csv:1:1: column `Bonus` may bear on the score")
     told = "--map: no table has a column `x`"
     assert refusal("import", file_text=table.replace("Bonus", "id"), name="r.csv", map={"x": "id"}) == told

@@ -30,8 +30,8 @@ def judged(data, raters, *, labels=0):
 
 
 def figure_of(agreement, raters, scale, name):
-    (comparison,) = (each for each in agreement.comparisons if each.raters == tuple(raters))
-    compared = next(each for each in comparison.measures if each.measure.scale.kind is scale)
+    (comparison,) = (comparison for comparison in agreement.comparisons if comparison.raters == tuple(raters))
+    compared = next(measure for measure in comparison.measures if measure.measure.scale.kind is scale)
     return compared.figures.get(name) if name != "exact" else compared.pair.exact
 
 

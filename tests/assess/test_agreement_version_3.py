@@ -66,7 +66,7 @@ def load(rubric=RUBRIC):
 
 
 def ids(outputs, **more):
-    return [{"id": f"a{number:03}", **more, "output": each} for number, each in enumerate(outputs)]
+    return [{"id": f"a{number:03}", **more, "output": output} for number, output in enumerate(outputs)]
 
 
 def read(results, labels, rubrics=None):
@@ -83,7 +83,7 @@ def measure(judged, labelled):
 
 def compared(agreement, name):
     """The comparison of the judge with the label on a criterion."""
-    return next(each for each in agreement.comparisons[0].measures if each.measure.name == name)
+    return next(measure for measure in agreement.comparisons[0].measures if measure.measure.name == name)
 
 
 # Agreement
@@ -123,7 +123,7 @@ def assess(folder, judge, count=200, rubric=RUBRIC, people=None):
     code, report, said = played.call("assess", ASSESSMENT, "r.rubric.json", "answers.jsonl", "--labels", "labels.jsonl")
     assert report is not None, said
     (found,) = report["rubrics"]
-    return code, found, {each["id"]: each["standing"] for each in found["criteria"]}
+    return code, found, {criterion["id"]: criterion["standing"] for criterion in found["criteria"]}
 
 
 def draw(dice):
@@ -137,7 +137,7 @@ def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
     code, found, standings = assess(folder, lambda given: given)
     assert (code, found["answer"]) == (0, "trusted")
     assert standings["figures"] == standings["code"] == "keep"
-    (conditional,) = (each for each in found["criteria"] if each["id"] == "code")
+    (conditional,) = (criterion for criterion in found["criteria"] if criterion["id"] == "code")
     assert conditional["not_applicable"]["judge"] == 0
     assert 80 < conditional["not_applicable"]["people"] < 120
     assert (
@@ -224,12 +224,15 @@ def judge_table(results, labels=(), rubric=RUBRIC):
     table = build_table(ratings, ratings.rubric)
     outcomes = apply_rules(table)
     decided = {
-        (each.rule, each.target.criterion, each.values.get("n"))
-        for each in outcomes
-        if isinstance(each, JudgedStatement)
+        (outcome.rule, outcome.target.criterion, outcome.values.get("n"))
+        for outcome in outcomes
+        if isinstance(outcome, JudgedStatement)
     }
     untested = {
-        (each.rule, names, each.reason) for each in outcomes if isinstance(each, Untested) for names in each.names
+        (outcome.rule, names, outcome.reason)
+        for outcome in outcomes
+        if isinstance(outcome, Untested)
+        for names in outcome.names
     }
     return table, decided, untested
 
@@ -387,11 +390,11 @@ def test_every_rubric_can_be_measured(seed):
     (ratings,) = reader.join()
     agreement = analyse(ratings, MeasureOptions())
     report = json.loads(as_json(AgreementReport([agreement], (), reader.invalid, reader.left_out)))
-    assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
-    for each in agreement.comparisons:
-        for found in each.measures:
+    assert [error.message for error in Draft7Validator(AGREEMENT).iter_errors(report)] == []
+    for comparison in agreement.comparisons:
+        for found in comparison.measures:
             left_out = found.not_applicable
-            rated = found.answers + (left_out.every + left_out.some if left_out and len(each.raters) == 2 else 0)
+            rated = found.answers + (left_out.every + left_out.some if left_out and len(comparison.raters) == 2 else 0)
             assert rated <= agreement.answers
     apply_rules(build_table(ratings, ratings.rubric))
 
@@ -401,7 +404,7 @@ def vary(rubric, dice):
     given = [{criterion.field: dice.choice(criterion.grades).answer} for criterion in rubric.criteria]
     if rubric.shape == "holistic":
         return given[0]
-    return {"checks": [{"id": each.id, **check} for each, check in zip(rubric.criteria, given, strict=True)]}
+    return {"checks": [{"id": criterion.id, **check} for criterion, check in zip(rubric.criteria, given, strict=True)]}
 
 
 @pytest.mark.slow
@@ -451,7 +454,7 @@ def test_a_criterion_is_left_out_of_an_answer_if_most_people_leave_it_out(said, 
 )
 def test_a_run_by_which_a_criterion_does_not_apply_is_never_right(runs, right, count):
     (rubric,) = load().values()
-    judged = [{"id": "a000", "outputs": [output(code=each) for each in runs]}]
+    judged = [{"id": "a000", "outputs": [output(code=run) for run in runs]}]
     (ratings,) = read(judged, ids([output()], rater="ana")).join()
     code = next(each for each in measures_of(rubric) if each.name == "code")
     laid_out = pair_with_labels(ratings, "judge", code, find_units(ratings))

@@ -244,7 +244,7 @@ def test_what_lower_bounds_count_as_wrong_stays_wrong_where_labels_to_come_are_c
 def test_labels_that_a_criterion_needs_are_counted_by_the_bound_that_would_blame_the_judge():
     """All criteria share the error of that bound, so it takes more labels than one that clears the judge."""
     levels = (None, level_of_criterion(1), level_of_criterion(10))
-    assert [count_labels(UnitsSoFar(20, 30), UnitsSoFar(30, 30), TARGET, LEVEL, each) for each in levels] == [
+    assert [count_labels(UnitsSoFar(20, 30), UnitsSoFar(30, 30), TARGET, LEVEL, level) for level in levels] == [
         150,
         180,
         270,

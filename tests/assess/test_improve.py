@@ -40,7 +40,9 @@ def rate(rows, rubric=TWO):
     found = {}
     for number, samples in enumerate(rows):
         signatures = tuple(sign(sample, rubric) for sample in samples)
-        worst = tuple(sorted(each[0][place] for each in signatures)[(len(samples) - 1) // 2] for place in (0, 1))
+        worst = tuple(
+            sorted(signature[0][place] for signature in signatures)[(len(samples) - 1) // 2] for place in (0, 1)
+        )
         found[f"k{number:03}"] = Judgement(sign(worst, rubric), None, signatures)
     return found
 
@@ -83,7 +85,7 @@ NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each]
     ],
 )
 def test_what_is_decided(before, after, people, rules, reason, gained):
-    labels = people and [(each, True) for each in people]
+    labels = people and [(person, True) for person in people]
     decided = decide_trial(pair(before, after, labels), CriterionFault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
 
@@ -172,7 +174,7 @@ def test_nothing_is_offered_where_nothing_differs_or_it_is_worse(rows, others, r
     decided = decide_trial(pairs, CriterionFault(0, rules, 1))
     if decided.is_better:
         figures = pairs.measure(0)
-        assert not any(each.loses(float(LEVEL)) for each in figures.values())
+        assert not any(figure.loses(float(LEVEL)) for figure in figures.values())
         assert any(
             figures[test].gains(float(LEVEL)) for test in decided.gained if test in figures
         ) or decided.gained == (Gain.APART,)
@@ -182,7 +184,7 @@ def test_a_split_is_met_if_all_its_parts_are():
     signature = ((True, True, False), None)
     judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
     folded = join_splits(judges, ((0, 2), (1,)))["m"]["k"]
-    assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
+    assert (folded.given[0], [sample[0] for sample in folded.samples]) == ((False, True), [(False, True), (True, True)])
 
 
 # Criteria that may not apply
@@ -201,7 +203,7 @@ NOT = NOT_APPLICABLE
 
 
 def pair_conditional(before, after, people):
-    labels = {"ann": label([(each, True) for each in people], MAY_NOT_APPLY)} if people else {}
+    labels = {"ann": label([(person, True) for person in people], MAY_NOT_APPLY)} if people else {}
     ratings = Ratings(MAY_NOT_APPLY, {"m": rate(before, MAY_NOT_APPLY)}, labels)
     return PairedJudgements(ratings, {"m": rate(after, MAY_NOT_APPLY)})
 

@@ -66,12 +66,15 @@ def table(of, *given, labels=None, flips=None, samples=(), sampled=0):
 
 def say(outcomes):
     """What each outcome decides, of which criterion, gate or answer; or why it decides nothing, and what would do."""
-    return [
-        f"{', '.join(map(str, each.target))}: {each.rule}: {BY_NAME[each.rule].write(each.code, each.values)}"
-        if isinstance(each, JudgedStatement)
-        else f"{each.rule} on {' and '.join(each.names or each.concerns)}: {each.reason}; {each.needed} {each.unit}"
-        for each in outcomes
-    ]
+    said = []
+    for outcome in outcomes:
+        if isinstance(outcome, JudgedStatement):
+            message = BY_NAME[outcome.rule].write(outcome.code, outcome.values)
+            said.append(f"{', '.join(map(str, outcome.target))}: {outcome.rule}: {message}")
+        else:
+            about = " and ".join(outcome.names or outcome.concerns)
+            said.append(f"{outcome.rule} on {about}: {outcome.reason}; {outcome.needed} {outcome.unit}")
+    return said
 
 
 def test_samples_of_the_verdict_alone_show_nothing_of_a_criterion():
@@ -298,7 +301,7 @@ def test_only_differences_within_groups_correlate():
 def test_for_each_criterion_what_fired_what_did_not_and_what_cannot_be_tested():
     judged = table(checks(3), *repeat(INVERSE, 10))
     outcomes = apply_rules(judged)
-    assert [each.target.criterion for each in outcomes if isinstance(each, JudgedStatement)] == ["c2"]
+    assert [outcome.target.criterion for outcome in outcomes if isinstance(outcome, JudgedStatement)] == ["c2"]
     found = sort_by_criterion(judged, outcomes)
     assert [each.criterion for each in found] == ["c0", "c1", "c2", None]
     told = [(quiet, [each.rule for each in lacking]) for _, quiet, lacking in found]

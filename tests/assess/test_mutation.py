@@ -72,7 +72,7 @@ CHECKS = st.just({"expected_outcome": "Names the day"})
 BANDS = {"score_ranges": {"0": "Names no day", "5": "Names the day"}}
 RANGES = st.just(BANDS)
 LEVELS = st.lists(st.integers(-2, 12), min_size=2, max_size=4, unique=True).map(
-    lambda numbers: {"levels": [{"level": each, "expected_outcome": f"Names {each} days"} for each in numbers]}
+    lambda numbers: {"levels": [{"level": number, "expected_outcome": f"Names {number} days"} for number in numbers]}
 )
 RUBRICS = st.one_of(
     criteria(5, CHECKS, lambda _: ("required_min_score", [10])),
@@ -121,7 +121,9 @@ def test_a_changed_weight_gives_the_score_that_a_rubric_with_that_weight_gives(r
 
 def load_points(points, pass_at, borderline_at):
     """A rubric whose criteria earn and cost points, with thresholds, and its places."""
-    criteria = [{"criterion": f"Names part {number}", "points": each, "tags": []} for number, each in enumerate(points)]
+    criteria = [
+        {"criterion": f"Names part {number}", "points": point, "tags": []} for number, point in enumerate(points)
+    ]
     (loaded,) = load_models("a.json", json.dumps({"rubrics": criteria}).encode()).values()
     model = loaded.rubric._replace(thresholds=Thresholds(Decimal(pass_at), Decimal(borderline_at)))
     return prepare(model, "a"), RubricPlaces(loaded)
@@ -147,7 +149,7 @@ def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(poi
         factor = next((factor for word, factor in factors.items() if mutant.change.endswith(word)), None)
         if factor is None or mutant.number is None:
             continue
-        changed = [2 * each for each in points]
+        changed = [2 * point for point in points]
         changed[mutant.number] = int(changed[mutant.number] * factor)
         compare_scores(rubric, load_points(changed, *thresholds)[0], mutant)
 
@@ -295,7 +297,7 @@ def test_with_groups_and_conditions_a_change_is_equivalent_exactly_if_no_answer_
     rubric, places = next(
         found
         for found in (load_3(random_rubric(dice)) for _ in count())
-        if found[0].varies and prod(len(each.all_grades) for each in found[0].criteria) <= 400
+        if found[0].varies and prod(len(criterion.all_grades) for criterion in found[0].criteria) <= 400
     )
     compare_tree_with_all_answers(rubric, places)
 
@@ -320,10 +322,10 @@ def test_more_scores_than_can_be_followed_are_not_decided():
         {
             "id": f"c{at}",
             "expected_outcome": f"States part {at}",
-            "weight": round(each, 6),
+            "weight": round(weight, 6),
             "applies_if": f"It has part {at}",
         }
-        for at, each in enumerate(weights)
+        for at, weight in enumerate(weights)
     ]
     rubric, places = load_3({"criteria": criteria})
     with pytest.raises(TooManySumsError):

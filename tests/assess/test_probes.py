@@ -36,14 +36,14 @@ RUBRIC = load_models("refund.rubric.yaml", played.RUBRIC.encode(), FileSettings(
 
 def read(*answers, rubric=RUBRIC):
     lines = (
-        json.dumps({"id": f"a{n}", **each} if isinstance(each, dict) else {"id": f"a{n}", "answer": each})
-        for n, each in enumerate(answers)
+        json.dumps({"id": f"a{n}", **answer} if isinstance(answer, dict) else {"id": f"a{n}", "answer": answer})
+        for n, answer in enumerate(answers)
     )
     return list(read_answers(["\n".join(lines).encode()], {rubric.name: rubric}))
 
 
 def vary(answer, rubric=RUBRIC):
-    return {each["probe"]: each["answer"] for each in make_variants(read(answer, rubric=rubric)[0])}
+    return {variant["probe"]: variant["answer"] for variant in make_variants(read(answer, rubric=rubric)[0])}
 
 
 @pytest.mark.parametrize(("text", "sentences"), TABLES["texts of any script are"])
@@ -55,7 +55,7 @@ def test_texts_of_any_script_are_split_into_sentences(text, sentences):
 def test_the_sentences_together_are_the_text_and_each_says_something(text):
     pieces = split_sentences(text)
     assert "".join(pieces) == text
-    assert len(pieces) == 1 or all(any(map(str.isalpha, each)) for each in pieces)
+    assert len(pieces) == 1 or all(any(map(str.isalpha, piece)) for piece in pieces)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_variants_are_always_the_same_and_never_the_answer(text):
 
 def test_ids_of_variants_tell_a_number_from_a_text():
     answers = read({"id": 1, "answer": "Yes"}, {"id": "1", "answer": "Yes"})
-    ids = [each["id"] for answer in answers for each in make_variants(answer) if each["probe"] == "padding"]
+    ids = [variant["id"] for answer in answers for variant in make_variants(answer) if variant["probe"] == "padding"]
     assert ids == ["[1]/padding", "1/padding"]
 
 
@@ -157,7 +157,7 @@ def simulate(draws, n, *, share=0.0, noise=0.05):
     counts = Counter()
     for _ in range(draws):
         truths = [[drawn.random() < 0.5 for _ in range(4)] for _ in range(n)]
-        was, found = [judge(each) for each in truths], []
+        was, found = [judge(truth) for truth in truths], []
         for kind in PROBES:
             is_paid = kind == "padding"
             now = [judge([truth[0] or (is_paid and drawn.random() < share), *truth[1:]]) for truth in truths]

@@ -125,7 +125,7 @@ def test_a_record_is_an_invalid_output_or_none_at_all_also_as_a_result(records, 
         reader = RatingReader(load_rubrics("r.rubric.yaml", RUBRIC))
         with Path(name).open("rb") as file:
             reader.read(name, [file.read()], options=StreamOptions(name=name))
-        assert [(each.id, each.outputs) for each in reader.invalid] == [(each, count) for each in records]
+        assert [(record.id, record.outputs) for record in reader.invalid] == [(record, count) for record in records]
 
 
 def test_a_result_without_an_output_keeps_the_texts_of_its_answer():

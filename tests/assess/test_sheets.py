@@ -157,9 +157,9 @@ def test_a_faulty_cell_is_no_empty_one_before_the_criteria_are_known(tmp_path):
     rows = [["id", "accuracy", "comment"], ["a1", 9, "fine"], ["a2", 9, "fine"]]
     path = tmp_path / "ann.xlsx"
     path.write_bytes(sheet(rows, edit=lambda cells: [cells.merge_cells(each) for each in ("B2:B3", "C2:C3")]))
-    lines = [each for lines in read_records(str(path)).lines.values() for each in lines]
+    lines = [line for lines in read_records(str(path)).lines.values() for line in lines]
     reader = RatingReader(load("scores"))
-    reader.read_records(str(path), [(each.line, each.record) for each in lines], labels=True)
+    reader.read_records(str(path), [(line.line, line.record) for line in lines], labels=True)
     assert [(each.line, 'column `accuracy`: "B2:B3 is merged' in each.message) for each in reader.invalid] == [
         (2, True),
         (3, True),
@@ -231,7 +231,7 @@ def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_
 def test_a_label_with_empty_cells_has_the_verdict_that_these_cannot_change(rubric, cells, verdict):
     rubrics = load(rubric)
     (prepared,) = rubrics.values()
-    head = ",".join(["id", *(each.id for each in prepared.criteria)])
+    head = ",".join(["id", *(criterion.id for criterion in prepared.criteria)])
     labels, invalid, left = read(rubrics, f"{head}\na1,{','.join(cells)}\n")
     assert (labels["ann"]["a1"][1], invalid) == (verdict, [])
     assert left == ({} if verdict else {NO_VERDICT: ["ann.csv:2 (a1)"]})
@@ -276,7 +276,7 @@ def test_an_id_in_a_cell_joins_a_number_if_no_result_has_the_text():
 def test_flat_objects_are_outputs(entry, answers):
     outcome = Scorer(load("scores")).score(json.dumps(entry).encode(), 1)
     told = outcome.to_json()
-    assert ([each["raw"] for each in told["criteria"]], told["verdict"]) == (answers, "pass")
+    assert ([criterion["raw"] for criterion in told["criteria"]], told["verdict"]) == (answers, "pass")
     carried = {"id", "difficulty_level", "total", "status"}
     assert told.keys() - carried == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
 

@@ -25,25 +25,25 @@ CLOSE = 1e-9
 
 
 def write_lines(name, records):
-    Path(name).write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    Path(name).write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
 
 def write_case(case):
     """Write a rubric, answers, outputs and labels of a vector."""
     units = {}
     judged, labels, answers = [], [], []
-    for each in case["answers"]:
-        for _ in range(each["times"]):
+    for answer in case["answers"]:
+        for _ in range(answer["times"]):
             name = f"a{len(answers):03}"
             about = {"id": name}
-            if "unit" in each:
-                about["question"] = f"What is {played.spell(units.setdefault(each['unit'], len(units)))}"
+            if "unit" in answer:
+                about["question"] = f"What is {played.spell(units.setdefault(answer['unit'], len(units)))}"
             answers.append({**about, "answer": f"It is {played.spell(len(answers))}"})
-            outputs = [{"score": SCORES[verdict]} for verdict in each["outputs"]]
+            outputs = [{"score": SCORES[verdict]} for verdict in answer["outputs"]]
             judged.append({**about, "outputs": outputs} if outputs else {**about, "output": "I refuse."})
             labels += [
                 {"id": name, "rater": rater, "chosen": "random", "verdict": verdict}
-                for rater, verdict in each["labels"].items()
+                for rater, verdict in answer["labels"].items()
             ]
     Path("refund.rubric.yaml").write_text(RUBRIC)
     write_lines("answers.jsonl", answers)

@@ -151,7 +151,7 @@ def test_a_table_is_imported_as_the_command_does():
 def test_a_table_without_a_single_meaning_has_an_error_and_no_text():
     imported = rubric_lint.import_source("r.csv", "id,score_range,outcome\na,5+,Right in each number\n")
     assert (imported.text, imported.to_json()["text"]) == ("", None)
-    assert [(each.kind, each.place) for each in imported.messages] == [("error", "r.csv:2:3")]
+    assert [(message.kind, message.place) for message in imported.messages] == [("error", "r.csv:2:3")]
 
 
 @pytest.mark.parametrize("options", [{"columns": {"x": "id"}}, {"rescale": "5"}, {"ignored": ["x"]}])

@@ -122,12 +122,12 @@ def test_a_name_is_shortened_where_it_does_not_fit_and_no_figure_is(columns):
 
 def test_the_json_report_follows_its_schema(run, tmp_path):
     samples = [[10, 9], [8, 8], [3, 8]] * 4
-    write(tmp_path, "other", [sampled(f"a{number:03}", each) for number, each in enumerate(samples)])
+    write(tmp_path, "other", [sampled(f"a{number:03}", sample) for number, sample in enumerate(samples)])
     people = records("B", "ana", HUMAN) + records("B", "ben", JUDGE[::-1]) + records("B", "cleo", JUDGE)
     write(tmp_path, "human", people)
     told = report(run, "judge.jsonl", "other.jsonl", "--labels", "human.jsonl")
     (agreement,) = told["agreements"]
-    assert [(each["between"], each["raters"]) for each in agreement["comparisons"]] == [
+    assert [(comparison["between"], comparison["raters"]) for comparison in agreement["comparisons"]] == [
         ("label and judge", ["people", "judge"]),
         ("label and judge", ["people", "other"]),
         ("people", ["ana", "ben", "cleo"]),
@@ -136,7 +136,7 @@ def test_the_json_report_follows_its_schema(run, tmp_path):
         ("people", ["ben", "cleo"]),
         ("judges", ["judge", "other"]),
     ]
-    assert [each["rater"] for each in agreement["samples"]] == ["other"]
+    assert [sample["rater"] for sample in agreement["samples"]] == ["other"]
     assert agreement["samples"][0]["measures"][0]["flips"]["value"] == pytest.approx(1 / 3)  # of the gate
     assert agreement["disagreements"]["count"] == len(agreement["disagreements"]["worst"])
 
@@ -160,8 +160,10 @@ def test_each_shape_has_its_scales(run, tmp_path, shape, rubric, kinds):
     write(tmp_path, "human", records(shape, "ana", [1, 1, 1]))
     (agreement,) = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"]
     (comparison,) = agreement["comparisons"]
-    assert [each["scale"] for each in comparison["measures"]] == kinds
-    assert [each["figures"]["bias"]["value"] for each in comparison["measures"] if "bias" in each["figures"]] == [0]
+    assert [measure["scale"] for measure in comparison["measures"]] == kinds
+    assert [
+        measure["figures"]["bias"]["value"] for measure in comparison["measures"] if "bias" in measure["figures"]
+    ] == [0]
 
 
 def test_a_holistic_rubric(run, tmp_path):
@@ -172,7 +174,7 @@ def test_a_holistic_rubric(run, tmp_path):
     told = report(lambda *more, **options: run(*more, rubric="h.rubric.json", **options), "one.jsonl", "two.jsonl")
     measures = told["agreements"][0]["comparisons"][0]["measures"]
     scales = [("overall", "score"), ("overall", "band"), (None, "verdict")]
-    assert [(each["criterion"], each["scale"]) for each in measures] == scales
+    assert [(measure["criterion"], measure["scale"]) for measure in measures] == scales
     assert measures[1]["pair"]["confusion"] == [[1, 0], [1, 1]]
 
 
@@ -215,7 +217,7 @@ def test_disagreements_come_worst_first_with_both_reasons(run, tmp_path):
 
     write(tmp_path, "judge", [say("a", 9, "Fine."), say("b", 0, "Off."), say("c", 8, "Good."), say("d", 7, "Yes.")])
     labels = [say("a", 10, "All."), say("b", 7, "Most."), say("c", 6, "Name\n is wrong."), say("d", 2, "No.")]
-    write(tmp_path, "human", [{**each, "rater": "ana"} for each in labels])
+    write(tmp_path, "human", [{**label, "rater": "ana"} for label in labels])
     listed = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["disagreements"]
     kinds = [(each["id"], each["kind"]) for each in listed["worst"]]
     assert kinds == [("c", "false pass"), ("d", "false pass"), ("b", "false fail"), ("a", "differs")]
@@ -243,7 +245,7 @@ def test_nothing_is_computed_where_nothing_can_be_compared(run, tmp_path, labels
 
 @pytest.mark.parametrize("field", ["answer", "question"])
 def test_records_of_other_texts_under_one_id_are_left_out_and_named(run, tmp_path, field):
-    judged = [{**each, field: f"Text {number}."} for number, each in enumerate(records("B", None, JUDGE))]
+    judged = [{**record, field: f"Text {number}."} for number, record in enumerate(records("B", None, JUDGE))]
     again = [{**judged[0], field: "Another."}, {**judged[1], field: " Text 1 "}]
     write(tmp_path, "judge", [*judged, *again])
     left_out = report(run, "judge.jsonl", "--labels", "human.jsonl")["left_out"][0]
@@ -261,7 +263,7 @@ def test_records_of_several_versions_are_left_out_and_a_label_repeated_word_for_
     write(tmp_path, "human", [*labels, *labels])
     found = report(run, "judge.jsonl", "--labels", "human.jsonl", "--any-version")
     assert [(each["reason"], each["count"]) for each in found["left_out"]][:1] == [(SEVERAL_VERSIONS, 2)]
-    assert {each["name"]: each["answers"] for each in found["agreements"][0]["raters"]} == {"ana": 12, "judge": 11}
+    assert {rater["name"]: rater["answers"] for rater in found["agreements"][0]["raters"]} == {"ana": 12, "judge": 11}
 
 
 def test_what_is_left_out_is_told_with_its_reason(run, tmp_path, said):
@@ -281,7 +283,12 @@ def test_what_is_left_out_is_told_with_its_reason(run, tmp_path, said):
     assert code == 1
     said(text)
     assert next(line.split()[1] for line in text.splitlines() if line.startswith("  c ")) == "1"
-    said([each.rpartition(": ")[2] if "left out" in each else each.split(": ")[0] for each in complaints])
+    said(
+        [
+            complaint.rpartition(": ")[2] if "left out" in complaint else complaint.split(": ")[0]
+            for complaint in complaints
+        ]
+    )
     assert [reason in told for reason, told in zip((OTHER_MEANING, TWICE), complaints[5:7], strict=True)] == [True] * 2
     assert run("judge.jsonl", "--labels", "human.jsonl", "--allow-invalid")[0] == 0
     told = report(run, "judge.jsonl", "--labels", "human.jsonl", "--any-version", code=1)
@@ -313,9 +320,9 @@ def test_only_labels_that_are_compared_decide_how_they_were_chosen(run, tmp_path
 def test_each_rubric_has_its_own_way_to_choose_labels(run, tmp_path):
     cases = [f"  - id: {name}\n    {SCORES.strip().replace(chr(10), chr(10) + '    ')}\n" for name in ("one", "two")]
     (tmp_path / "r.yaml").write_text("tests:\n" + "".join(cases), "utf-8")
-    write(tmp_path, "judge", [each for name in ("one", "two") for each in records("B", None, JUDGE, rubric=name)])
+    write(tmp_path, "judge", [record for name in ("one", "two") for record in records("B", None, JUDGE, rubric=name)])
     ways = {"one": "random", "two": "by-verdict"}
-    labels = [each for name, way in ways.items() for each in records("B", "ana", HUMAN, rubric=name, chosen=way)]
+    labels = [record for name, way in ways.items() for record in records("B", "ana", HUMAN, rubric=name, chosen=way)]
     write(tmp_path, "human", labels)
     found = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"]
     assert [(each["rubric"], each["chosen"]) for each in found] == [(None, "by-verdict"), *ways.items()]
@@ -366,7 +373,7 @@ def test_a_condition_on_what_is_undefined_fails_and_says_so(run, tmp_path, said)
     conditions = ("--fail-below", "c:alpha=0", "--fail-below", "c:bad-caught=0")
     code, _, complaints = run("judge.jsonl", "--labels", "human.jsonl", *conditions)
     told = ["r: c: alpha of ana and judge is undefined (no vari", "r: c: bad-caught of ana and judge is undefined (no"]
-    assert (code, [each[:50] for each in complaints]) == (1, told)
+    assert (code, [complaint[:50] for complaint in complaints]) == (1, told)
     code, _, (complaint,) = run("judge.jsonl", "human.jsonl", "--fail-below", "bad-caught=0.5")
     assert code == 1
     said(complaint)
@@ -385,7 +392,7 @@ def test_results_of_rubric_score_are_read_too(run, tmp_path, said):
 
 def test_raters_are_named_after_their_models_or_files(run, tmp_path):
     def names(*arguments):
-        return [each["name"] for each in report(run, *arguments)["agreements"][0]["raters"]]
+        return [rater["name"] for rater in report(run, *arguments)["agreements"][0]["raters"]]
 
     models = [record("B", "a000", 3, judge={"model": model}) for model in ("m1", "m2")]
     write(tmp_path, "panel", models)
@@ -434,17 +441,17 @@ def test_with_labels_of_separate_answers_the_pass_rate_is_that_of_the_others(run
 
 
 def test_labels_chosen_by_the_verdict_of_one_judge_correct_no_other(run, tmp_path):
-    write(tmp_path, "judge", [each for name in ("m1", "m2") for each in records("B", name, JUDGE * 4)])
+    write(tmp_path, "judge", [record for name in ("m1", "m2") for record in records("B", name, JUDGE * 4)])
     write(tmp_path, "human", records("B", "ana", HUMAN, chosen="by-verdict"))
     rates = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["pass_rates"]
-    assert {each["corrected"]["value"] for each in rates} == {None}
-    assert all("--rater" in each["corrected"]["reason"] for each in rates)
+    assert {rate["corrected"]["value"] for rate in rates} == {None}
+    assert all("--rater" in rate["corrected"]["reason"] for rate in rates)
 
 
 def test_many_raters_are_compared_all_together_only(run, tmp_path):
     write(tmp_path, "human", [entry for number in range(7) for entry in records("B", f"p{number}", HUMAN[number:])])
     told = report(run, "--labels", "human.jsonl")["agreements"][0]
-    assert [len(each["raters"]) for each in told["comparisons"]] == [7]
+    assert [len(comparison["raters"]) for comparison in told["comparisons"]] == [7]
 
 
 class Text(HTMLParser):
@@ -498,7 +505,9 @@ def test_no_figure_is_rounded_to_what_it_is_not(run, tmp_path, said):
 
 
 def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
-    judged = [{**each, "language": ("en", "de")[number % 2]} for number, each in enumerate(records("B", None, JUDGE))]
+    judged = [
+        {**record, "language": ("en", "de")[number % 2]} for number, record in enumerate(records("B", None, JUDGE))
+    ]
     write(tmp_path, "judge", judged)
     asked = ("judge.jsonl", "--labels", "human.jsonl", "--by", "language")
     found = report(run, *asked)["agreements"][0]["groups"]
@@ -520,7 +529,7 @@ def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
 
 
 def test_a_field_without_a_usable_value_is_not_said_to_be_missing(run, tmp_path, said):
-    write(tmp_path, "judge", [{**each, "tags": ["x"]} for each in records("B", None, JUDGE)])
+    write(tmp_path, "judge", [{**record, "tags": ["x"]} for record in records("B", None, JUDGE)])
     said(*run("judge.jsonl", "--by", "tags", "--labels", "human.jsonl", code=2)[2])
 
 

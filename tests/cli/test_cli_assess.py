@@ -64,18 +64,18 @@ def list_own(page):
     `test_each_figure_on_the_page_is_one_of_the_report` is about the figures of the others.
     """
     blocks = page.partition("\nDetails")[0].split("\n\n")[1:]
-    sentences = [each for block in blocks for each in re.split(r"(?<=\.) (?=[A-Z\d])", " ".join(block.split()))]
-    return [each for each in sentences if not FRAME.match(each)]
+    sentences = [word for block in blocks for word in re.split(r"(?<=\.) (?=[A-Z\d])", " ".join(block.split()))]
+    return [sentence for sentence in sentences if not FRAME.match(sentence)]
 
 
 def standings(report):
-    return {each["id"]: each["standing"] for each in report["criteria"]}
+    return {criterion["id"]: criterion["standing"] for criterion in report["criteria"]}
 
 
 def fired(report):
     return {
-        each["id"]: [found["rule"] for found in each["findings"] if found["severity"] != "hint"]
-        for each in report["criteria"]
+        criterion["id"]: [found["rule"] for found in criterion["findings"] if found["severity"] != "hint"]
+        for criterion in report["criteria"]
     }
 
 
@@ -155,8 +155,8 @@ def test_the_page_of_a_run_that_a_limit_ended_says_what_is_not_judged(form, limi
         said(list_own(page) if form == "full" else page)
         report = run(*options)[1]
     commands = [each["command"] for each in report["next"]]
-    assert all(" labels " not in each for each in commands)
-    assert all("--max-requests" in each for each in commands if each)
+    assert all(" labels " not in command for command in commands)
+    assert all("--max-requests" in command for command in commands if command)
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_a_file_that_cannot_be_read_as_yaml_has_errors_too():
     Path("refund.rubric.yaml").write_text("rubrics: [")
     code, report, _ = run()
     assert (code, report["reasons"], report["criteria"]) == (1, ["errors"], [])
-    assert [each["rule"] for each in report["findings"]] == ["syntax"]
+    assert [finding["rule"] for finding in report["findings"]] == ["syntax"]
 
 
 def test_without_a_model_and_a_recording_it_says_what_to_do():
@@ -269,7 +269,9 @@ def test_a_judge_that_finds_everything_met_tells_nothing_apart(said):
     prepare(80, lambda _: dict.fromkeys(played.CRITERIA, True))
     code, report, _ = run()
     assert (code, report["reasons"], set(standings(report).values())) == (4, ["no-labels"], {UNKNOWN})
-    assert {tuple(found["rule"] for found in each["findings"]) for each in report["criteria"]} == {("judged-flat",)}
+    assert {tuple(found["rule"] for found in criterion["findings"]) for criterion in report["criteria"]} == {
+        ("judged-flat",)
+    }
     said([line for line in run(form="full")[1].splitlines() if "alike" in line])
 
 
@@ -300,11 +302,11 @@ def test_labels_chosen_by_the_verdict_bound_the_shares_and_decide_nothing(wrong,
     stops = [number < 30 for number in range(100)]
     known = [*range(labelled), *range(30, 30 + labelled)]
     bad = [number < 30 - wrong or 30 <= number < 30 + wrong for number in range(100)]
-    write_judged([(not each,) * more.get("samples", 1) for each in stops], [not each for each in bad])
+    write_judged([(not stop,) * more.get("samples", 1) for stop in stops], [not stop for stop in bad])
     labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     labels = [{**labels[number], "chosen": "by-verdict"} for number in known]
     good = played.to_output(dict.fromkeys(played.CRITERIA, True))
-    labels += [{**each, "rater": "bob", "output": good} for each in labels if "raters" in more]
+    labels += [{**label, "rater": "bob", "output": good} for label in labels if "raters" in more]
     write_lines("labels.jsonl", labels)
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"]) == (4, ["by-verdict"])
@@ -498,7 +500,7 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
 
 
 def write_lines(name, records):
-    Path(name).write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    Path(name).write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
 
 @pytest.mark.parametrize(
@@ -562,8 +564,8 @@ def write_sixty(**of_label):
     """Write 60 answers, a judge that is right on each of them, and labels that say more; people fail 24."""
     outputs = [played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 1)) for number in range(60)]
     judged = [
-        {"id": f"a{number}", "answer": f"Text {number} {played.spell(number)}", "output": each}
-        for number, each in enumerate(outputs)
+        {"id": f"a{number}", "answer": f"Text {number} {played.spell(number)}", "output": output}
+        for number, output in enumerate(outputs)
     ]
     write_lines("answers.jsonl", [{"id": each["id"], "answer": each["answer"]} for each in judged])
     write_lines("answers.judged.jsonl", judged)
@@ -664,7 +666,9 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     pairs = [(whole, less), (whole, whole), (least, least)] * 20
     write_lines("answers.jsonl", [{"id": f"b{number}", "answer": played.spell(number)} for number in range(60)])
     outputs = [[played.to_output(each) for each in pair] for pair in pairs]
-    write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(outputs)])
+    write_lines(
+        "answers.judged.jsonl", [{"id": f"b{number}", "outputs": output} for number, output in enumerate(outputs)]
+    )
     page = run(form="full")[1]
     assert "UNDECIDED: the rubric as a whole to fix in 60 answers;" in page
 
@@ -772,7 +776,7 @@ tests:
     Path("index.jsonl").write_text("".join(f"{json.dumps(test)}\n" for test in run_of_agentv))
     given = ["assess", "a.eval.yaml", "answers.jsonl", "--results", "index.jsonl", "--format", "json"]
     report = json.loads(commands.run("rubric-lint", *given).stdout)
-    assert {each["rubric"]: each["answers"] for each in report["rubrics"]} == {
+    assert {rubric["rubric"]: rubric["answers"] for rubric in report["rubrics"]} == {
         "leak/facts": 1,
         "leak/assertions/1": 1,
         "leak/assertions/2": 0,
@@ -822,7 +826,7 @@ def test_following_the_advice_to_label_more_labels_others_that_are_judged_and_de
     follow(report, 0)
     second = fill_in("labels-2.csv", cases)
     assert {*first}.isdisjoint(second)
-    assert {*first, *second} <= {each["id"] for each in records[:50]}
+    assert {*first, *second} <= {record["id"] for record in records[:50]}
     words = shlex.split(report["next"][-1]["command"])[4:]
     code, report, _ = run(*words)
     assert (report["labelled"], report["look"]) == (20 + len(second), 2)
@@ -897,7 +901,7 @@ def write_judged(judged, labels, *, answers=None):
     outputs = [[played.to_output(dict.fromkeys(played.CRITERIA, met)) for met in each] for each in judged]
     about = [{"id": f"a{number:03}", "answer": f"It is {played.spell(number)}"} for number in range(len(judged))]
     about = [{**one, **more} for one, more in zip(about, answers or [{}] * len(judged), strict=True)]
-    records = [{**one, "outputs": each, "judge": {"model": "m"}} for one, each in zip(about, outputs, strict=True)]
+    records = [{**one, "outputs": output, "judge": {"model": "m"}} for one, output in zip(about, outputs, strict=True)]
     write_lines("answers.jsonl", about)
     write_lines("answers.judged.jsonl", records)
     given = [
@@ -942,10 +946,15 @@ def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
     Path("refund.rubric.yaml").write_text(FOUR)
     given = []
     for name, unmet in (("answers.judged.jsonl", ("cites",)), ("labels.jsonl", ("cites", "period"))):
-        outputs = [{each: not (number < 30 and each in unmet) for each in played.CRITERIA} for number in range(60)]
+        outputs = [
+            {criterion: not (number < 30 and criterion in unmet) for criterion in played.CRITERIA}
+            for number in range(60)
+        ]
         given.append(outputs)
         more = {"rater": "ann", "chosen": "random"} if name == "labels.jsonl" else {}
-        write_lines(name, [{"id": f"a{n}", **more, "output": played.to_output(each)} for n, each in enumerate(outputs)])
+        write_lines(
+            name, [{"id": f"a{n}", **more, "output": played.to_output(output)} for n, output in enumerate(outputs)]
+        )
     write_lines("answers.jsonl", [{"id": f"a{n}", "answer": f"It is {played.spell(n)}"} for n in range(60)])
     caught = []
     for line in ("fail", "borderline"):
@@ -1035,12 +1044,12 @@ def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, o
     asked = (FILES[0], "answers.judged.jsonl", *LABELS, *limit, *options, "--format", "json")
     found = commands.run("rubric-score", "agree", *asked)
     measures = json.loads(found.stdout)["agreements"][0]["comparisons"][0]["measures"]
-    gates = {each["criterion"]: each["pair"]["gate"] for each in measures if each["pair"]["gate"]}
+    gates = {measure["criterion"]: measure["pair"]["gate"] for measure in measures if measure["pair"]["gate"]}
     verdict = gates.pop(None)
     fields = ("bad_caught", "good_passed", "reasons", "labels_needed")
     assert {name: verdict[name] for name in fields} == {name: report[name] for name in fields}
     assert (verdict["bad_caught"]["x"], verdict["bad_caught"]["n"], verdict["reasons"]) == (*caught, [reasons])
-    of_criteria = {each["id"]: each for each in report["criteria"]}
+    of_criteria = {criterion["id"]: criterion for criterion in report["criteria"]}
     is_void = reasons in {"people-disagree", "labels-refused", "by-verdict", "label-scale"}
     for criterion, gate in gates.items():
         own = of_criteria[criterion]
@@ -1069,16 +1078,18 @@ def measure_length(labels, judged, *options, more=""):
     for at, (one, value) in enumerate(zip(about, judged, strict=True)):
         checks = [{"id": "accuracy", "score": (3, 9)[at % 2]}, {"id": "length", "score": value}]
         records.append({**one, "answer": f"It is {played.spell(at)}", "output": {"checks": checks}})
-    rows = [f"a{at},ann,random,{(3, 9)[at % 2]},{'' if each is None else each}" for at, each in enumerate(labels)]
-    write_lines("answers.jsonl", [{**each, "output": None} for each in records])
+    rows = [f"a{at},ann,random,{(3, 9)[at % 2]},{'' if label is None else label}" for at, label in enumerate(labels)]
+    write_lines("answers.jsonl", [{**record, "output": None} for record in records])
     write_lines("answers.judged.jsonl", records)
     Path("labels.csv").write_text("\n".join(["id,rater,chosen,accuracy,length", *rows]), "utf-8")
     files = ("answers.judged.jsonl", "--labels", "labels.csv")
     _, report, _ = run(*files[1:], *options)
-    own = next(each for each in report["criteria"] if each["id"] == "length")
+    own = next(criterion for criterion in report["criteria"] if criterion["id"] == "length")
     asked = ("agree", FILES[0], *files, *options, "--format", "json")
     measures = json.loads(commands.run("rubric-lint", *asked).stdout)["agreements"][0]["comparisons"][0]["measures"]
-    gate = next(each for each in measures if (each["criterion"], each["scale"]) == ("length", "score"))["pair"]["gate"]
+    gate = next(measure for measure in measures if (measure["criterion"], measure["scale"]) == ("length", "score"))[
+        "pair"
+    ]["gate"]
     checked = ("check", FILES[0], "--judged", *files, "--format", "json")
     found = json.loads(commands.run("rubric-lint", *checked).stdout)["findings"]
     warned = [each["message"] for each in found if each["rule"] == "judged-disagrees"]
@@ -1149,9 +1160,9 @@ def test_models_of_a_panel_share_the_error_as_judges_do_and_it_judges_once(said)
     asked = ("agree", FILES[0], "answers.judged.jsonl", *LABELS)
     comparisons = json.loads(commands.run("rubric-lint", *asked, "--format", "json").stdout)["agreements"][0]
     lows = {}
-    for each in comparisons["comparisons"]:
-        if each["between"] == "label and judge":
-            lows[each["raters"][1]] = {one["pair"]["gate"]["bad_caught"]["low"] for one in each["measures"]}
+    for comparison in comparisons["comparisons"]:
+        if comparison["between"] == "label and judge":
+            lows[comparison["raters"][1]] = {one["pair"]["gate"]["bad_caught"]["low"] for one in comparison["measures"]}
     member, whole = {lower_bound(18, 18, 0.025 / 3)}, {lower_bound(18, 18, 0.025)}
     assert lows == {"one": member, "two": member, "three": member, "panel": whole}
     assert run(*LABELS)[1]["bad_caught"]["low"] == whole.pop()
@@ -1180,7 +1191,7 @@ def test_a_group_in_which_the_judge_fails_is_named_although_the_whole_is_trusted
     assert shlex.split(report["next"][-1]["command"])[-2:] == ["--by", "language"]
     code, report, _ = run(*LABELS, "--by", "language")
     assert (code, report["reasons"]) == (1, ["below-in-group"])
-    groups = [(each["group"], each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["groups"]]
+    groups = [(group["group"], group["bad_caught"]["x"], group["bad_caught"]["n"]) for group in report["groups"]]
     assert groups == [("en", 206, 210), ("de", 13, 41)]
     said(run(*LABELS, "--by", "language", form="full")[1].partition("\nDetails")[0])
     assert "no answer has the field `topic`" in run(*LABELS, "--by", "topic")[2]
@@ -1205,7 +1216,7 @@ def test_an_answer_with_an_invalid_output_stays_in_its_group(is_apart):
     if not is_apart:
         write_lines("answers.jsonl", [{**one, **more} for one, more in zip(records, languages, strict=True)])
     code, report, _ = run(*LABELS, "--by", "language")
-    groups = [(each["group"], each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["groups"]]
+    groups = [(group["group"], group["bad_caught"]["x"], group["bad_caught"]["n"]) for group in report["groups"]]
     assert (code, report["reasons"], groups) == (1, ["below-in-group"], [("en", 177, 177), ("de", 0, 23)])
 
 
@@ -1379,7 +1390,7 @@ def test_lengths_are_those_of_the_answers_if_results_have_no_text():
     reports = [run(*LABELS)[1]["criteria"]]
     write_lines(
         "answers.judged.jsonl",
-        [{"id": each["id"], "outputs": each["outputs"], "judge": each["judge"]} for each in records],
+        [{"id": record["id"], "outputs": record["outputs"], "judge": record["judge"]} for record in records],
     )
     reports.append(run(*LABELS)[1]["criteria"])
     assert reports[0] == reports[1]
@@ -1390,7 +1401,8 @@ def test_judge_outputs_without_the_field_output_are_invalid_and_not_passed_over(
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
     Path("answers.judged.jsonl").unlink()
     write_lines(
-        "answers.jsonl", [{"id": each["id"], "answer": each["answer"], **each["outputs"][0]} for each in records]
+        "answers.jsonl",
+        [{"id": record["id"], "answer": record["answer"], **record["outputs"][0]} for record in records],
     )
     code, report, _ = run()
     assert (code, len(report["invalid"])) == (4, 5)
@@ -1448,7 +1460,7 @@ def write_outputs(judge, extra=()):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
-    write_lines("answers.judged.jsonl", [*({**each, **judge} for each in records), *extra])
+    write_lines("answers.judged.jsonl", [*({**record, **judge} for record in records), *extra])
     return records
 
 
@@ -1502,7 +1514,7 @@ def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
     write_judged([(each, each) for each in met], met)
     panel = {"judge": {"panel": [{"model": name, "outputs": 1} for name in ("one", "two")]}}
     records = [{**json.loads(line), **panel} for line in Path("answers.judged.jsonl").read_text().splitlines()]
-    records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
+    records[:10] = [{"id": record["id"], **failed} for record in records[:10]]
     write_lines("answers.judged.jsonl", records)
     report = run(*LABELS)[1]
     is_unknown = "outputs" not in failed
@@ -1512,8 +1524,8 @@ def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
 
 def test_a_label_joins_an_invalid_output_whose_id_is_a_number():
     records = write_outputs({})
-    write_lines("answers.judged.jsonl", [{**each, "id": at} for at, each in enumerate(records)])
-    write_lines("answers.jsonl", [{"id": at, "answer": each["answer"]} for at, each in enumerate(records)])
+    write_lines("answers.judged.jsonl", [{**record, "id": at} for at, record in enumerate(records)])
+    write_lines("answers.jsonl", [{"id": at, "answer": record["answer"]} for at, record in enumerate(records)])
     refuse_outputs(range(10))
     rows = [f"{at},{','.join(['yes' if at >= 30 else 'no'] * 4)}" for at in range(60)]
     Path("ann.csv").write_text("\n".join([f"id,{','.join(played.CRITERIA)}", *rows]))
@@ -1538,7 +1550,7 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     fields = [{"new": values[number % 8]} for number in range(59)]
     write_judged([(each,) for each in met], met, answers=[*fields, {}])
     _, report, _ = run(*LABELS, "--by", "new")
-    assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
+    assert [(group["group"], group["labelled"]) for group in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
     said(list_own(run(*LABELS, "--by", "new", form="full")[1]))
     agreed = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--by", "new").stdout
     said(next(part for part in agreed.split("\n\n") if "by group" in part))
@@ -1572,8 +1584,8 @@ def test_the_next_step_says_what_to_correct_in_labels(said, flat):
     write_judged([(each,) for each in met], met)
     records = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     if flat:
-        people = [{name: each[name] for name in ("id", "rater", "chosen")} for each in records]
-        records = [{**each, "verdict": "pass" if at >= 30 else "fail"} for at, each in enumerate(people)]
+        people = [{name: record[name] for name in ("id", "rater", "chosen")} for record in records]
+        records = [{**person, "verdict": "pass" if at >= 30 else "fail"} for at, person in enumerate(people)]
     value = "verdict" if flat else "output"
     for record, wrong in zip(records, [{value: "perhaps"}, *REFUSED[1:3], {"id": ""}], strict=False):
         record.update(wrong)
@@ -1631,7 +1643,7 @@ def test_judged_rules_and_the_page_name_the_judge_that_fails_of_several(said):
     write_judged([(each,) for each in met], met)
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
     yes = played.to_output(dict.fromkeys(played.CRITERIA, True))
-    lenient = [{**each, "outputs": [yes], "judge": {"model": "yes"}} for each in records]
+    lenient = [{**record, "outputs": [yes], "judge": {"model": "yes"}} for record in records]
     write_lines("answers.judged.jsonl", [*records, *lenient])
     options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS, "--format", "concise")
     said(commands.run("rubric-lint", "check", *options).stdout)
@@ -1674,7 +1686,7 @@ def test_an_invalid_output_makes_no_criterion_one_to_fix(refused, caught, standi
     assert ("judged-disagrees" in lacking) == untested
     asked = ("--judged", "answers.judged.jsonl", *LABELS, "--select", "judged-disagrees", "--format", "json")
     checked = json.loads(commands.run("rubric-lint", "check", "refund.rubric.yaml", *asked).stdout)
-    found = [each["rule"] for each in checked["findings"]]
+    found = [finding["rule"] for finding in checked["findings"]]
     assert (found, fired(report)["cites"]) == (
         (["judged-disagrees"] * 4, ["judged-disagrees"]) if standing == FIX else ([], [])
     )
@@ -1757,7 +1769,7 @@ def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(s
         of_people = {"ann": score, "bob": (1, 2, 3, 4, 5)[number % 5]}
         labels += [{"id": f"a{number}", "rater": name, "output": {"score": of_people[name]}} for name in of_people]
     write_lines("answers.jsonl", judged)
-    write_lines("labels.jsonl", [{**each, "chosen": "random"} for each in labels])
+    write_lines("labels.jsonl", [{**label, "chosen": "random"} for label in labels])
     _, report, _ = run(*LABELS)
     assert (report["reasons"], report["label_scale"]) == (["label-scale"], {"person": "bob", "seems": "shorter"})
     words = shlex.split(report["next"][0]["command"])[4:]
@@ -1799,7 +1811,10 @@ def test_a_scale_that_is_proposed_is_one_that_can_be_said(is_own, bad, said):
     words = shlex.split(report["next"][0]["command"])[4:]
     assert (report["reasons"], words[-1]) == (["label-scale"], "1..3")
     _, report, _ = run(*sheet, "--label-scale", "1..5" if is_own else words[-1])
-    counts = {each["id"]: (each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["criteria"]}
+    counts = {
+        criterion["id"]: (criterion["bad_caught"]["x"], criterion["bad_caught"]["n"])
+        for criterion in report["criteria"]
+    }
     assert counts == {"quality": (24, bad), "tone": (30, 30)}
     said(read_sentences(run(*sheet, "--label-scale", "1..3", form="full")[1]))
     assert run(*sheet, "--label-scale", "0..5")[0] == 2
@@ -1820,7 +1835,7 @@ def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
     labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
-    write_lines("labels.jsonl", [{**each, "id": f"q-{each['id']}"} for each in labels])
+    write_lines("labels.jsonl", [{**label, "id": f"q-{label['id']}"} for label in labels])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], [each["count"] for each in report["left_out"]]) == (4, ["no-labels"], [60])
     said(list_own(run(*LABELS, form="full")[1]))
@@ -1828,7 +1843,7 @@ def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
     assert agree.returncode == 2
     said(agree.stderr)
     answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
-    write_lines("others.jsonl", [{**each, "id": f"n-{each['id']}"} for each in answers])
+    write_lines("others.jsonl", [{**answer, "id": f"n-{answer['id']}"} for answer in answers])
     found = commands.run("rubric-lint", "assess", FILES[0], "others.jsonl", "--results", "answers.judged.jsonl")
     assert found.returncode == 2
     said(found.stderr)
@@ -1923,7 +1938,7 @@ def prepare_records_without_ids():
 
 def prepare_names_of_ours():
     answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
-    write_lines("answers.jsonl", [{"id": each["id"], "text": each["answer"]} for each in answers])
+    write_lines("answers.jsonl", [{"id": answer["id"], "text": answer["answer"]} for answer in answers])
 
 
 @pytest.mark.slow
@@ -1982,7 +1997,7 @@ def test_a_class_is_too_rare_only_if_it_is_rarer_and_more_of_it_would_decide(bad
 def test_a_smaller_number_of_questions_is_said_to_be_one(questions, said):
     write_people({"ann": HALF}, [(each,) for each in HALF], questions=questions)
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
-    said(*(each for each in sentences if "60 labelled answers" in each))
+    said(*(sentence for sentence in sentences if "60 labelled answers" in sentence))
 
 
 THRICE = [(value, value, not value) for value in HALF]
@@ -2114,7 +2129,7 @@ def test_a_trusted_judge_is_not_said_to_rest_on_questions_that_nobody_gave(field
 def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said):
     write_people({"ann": HALF}, [(each,) for each in HALF])
     labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
-    write_lines("labels.jsonl", [{**each, "chosen": ways[at % len(ways)]} for at, each in enumerate(labels)])
+    write_lines("labels.jsonl", [{**label, "chosen": ways[at % len(ways)]} for at, label in enumerate(labels)])
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
     said([line for line in sentences if "say that they were drawn" in line])
 
@@ -2132,7 +2147,7 @@ def test_the_page_says_on_how_many_answers_that_several_labelled_they_agree(shar
     write_people({"ann": ann, "bob": right}, [(each,) for each in right])
     labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
     known = [f"a{at:03}" for at in shared]
-    write_lines("labels.jsonl", [each for each in labels if each["rater"] == "ann" or each["id"] in known])
+    write_lines("labels.jsonl", [label for label in labels if label["rater"] == "ann" or label["id"] in known])
     _, report, _ = run(*LABELS)
     assert (report["reasons"] == ["people-disagree"]) is (reason is not None)
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
@@ -2150,7 +2165,9 @@ def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(sa
     write_people({"ann": HALF}, [(True,)] * 60)
     Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
     _, report, _ = run(*LABELS)
-    assert {(each["standing"], each["labels_needed"]) for each in report["criteria"]} == {(UNKNOWN, None)}
+    assert {(criterion["standing"], criterion["labels_needed"]) for criterion in report["criteria"]} == {
+        (UNKNOWN, None)
+    }
     said(list_lacks(run(*LABELS, form="full")[1]))
 
 
@@ -2186,5 +2203,5 @@ def test_agree_says_where_no_record_shows_which_answers_are_to_one_question(said
     write_people({"ann": HALF}, [(each,) for each in HALF], questions=10)
     asked = ("agree", FILES[0], "bare.jsonl", *LABELS)
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
-    write_lines("bare.jsonl", [{"id": each["id"], "outputs": each["outputs"]} for each in records])
+    write_lines("bare.jsonl", [{"id": record["id"], "outputs": record["outputs"]} for record in records])
     said(*commands.run("rubric-score", *asked).stdout.split("\n\n")[-1:])

@@ -242,15 +242,15 @@ def test_what_only_version_3_says_is_compared(run, tmp_path):
     for name, text in zip(("old.yaml", "new.yaml"), SAMPLES["version 3"], strict=True):
         (tmp_path / name).write_text(text, "utf-8")
     changes = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])["changes"]
-    found = [(each["what"], each["criterion"], each["old"], each["new"]) for each in changes]
+    found = [(change["what"], change["criterion"], change["old"], change["new"]) for change in changes]
     assert ("scale", None, {"ends": [1, 5]}, {"ends": [0, 5]}) in found
     ends = {"ends": [1, 5]}, {"ends": [0, 5]}
-    grades = ({"grades": {"A": share, "B": 0.5}, **each} for share, each in zip((0.9, 0.95), ends, strict=True))
+    grades = ({"grades": {"A": share, "B": 0.5}, **end} for share, end in zip((0.9, 0.95), ends, strict=True))
     assert ("grades", None, *grades) in found
     assert ("gate", "code", {"gate": 0.25, **ends[0]}, {"gate": 0.6, **ends[1]}) in found
     condition = [{"field": "applies_if", "text": text} for text in ("A drug is named", "A pill is named")]
     assert ("field", "dose", *condition) in found
-    places = [each["new_place"]["line"] for each in changes if each["what"] == "gate"]
+    places = [change["new_place"]["line"] for change in changes if change["what"] == "gate"]
     assert places == [7]
     lines = [line.strip() for line in run("old.yaml", "new.yaml")[1].splitlines()]
     both = [("- A from 4.6, B from 3", "+ A from 4.75, B from 2.5"), ("- 2", "+ 3")]

@@ -49,7 +49,7 @@ def test_help_is_one_screen_and_the_rest_is_one_word_away(path, monkeypatch):
     command = getattr(PATHS[path], "default", PATHS[path])  # a group shows the options of its default command
     expected = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
     groups = sections(call(f"{path} --help --all")[0])
-    listed = [each for name, lines in groups.items() if name != "Examples" for each in list_options(lines)]
+    listed = [option for name, lines in groups.items() if name != "Examples" for option in list_options(lines)]
     assert sorted(listed) == sorted({*expected, "--help"})
     assert {*list_options(sections(first).get("Options", ()))} <= {*listed}
     codes = [int(line.split()[0]) for line in groups["Exit codes"] if re.match(r"  \d", line)]
@@ -189,8 +189,8 @@ def test_what_to_type_instead_exists_and_the_word_itself_does_not():
     options = [{opt for param in command.params for opt in param.opts} for command in commands]
     for word, line in INSTEAD.items():
         words = line.removeprefix("rubric-lint ").split()
-        flags = {each for each in words if each.startswith("--")}
-        names = [each for each in words if each not in flags and each.islower() and "=" not in each]
+        flags = {word for word in words if word.startswith("--")}
+        names = [word for word in words if word not in flags and word.islower() and "=" not in word]
         assert " ".join(["rubric-lint", *names[:2]]) in PATHS or flags
         assert word not in COMMANDS
         assert [known for known in options if flags <= known]
@@ -267,6 +267,6 @@ def test_bash_completes_commands_where_file_names_may_stand():
 def test_the_help_of_map_names_the_lists_that_it_reads():
     for command in ("score", "agree", "assess", "diff", "check", "judge", "labels"):
         options = call(f"rubric-lint {command} --help --all")[0].split("\n  -")
-        (text,) = [" ".join(each.split()) for each in options if "-map FIELD" in each]
+        (text,) = [" ".join(option.split()) for option in options if "-map FIELD" in option]
         has_criteria = command not in {"judge", "labels"}
         assert (command, "records=LIST" in text, "criteria=LIST[NAME:VALUE]" in text) == (command, True, has_criteria)

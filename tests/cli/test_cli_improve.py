@@ -297,7 +297,7 @@ def test_a_judge_nearer_to_people_is_proved_by_labels():
         code, report, _ = run("--model", f"m@{chat.url}", "--labels", "labels.jsonl")
     found = criterion(report)
     assert (code, set(found["offered"]["trial"]["gained"])) == (0, {"bad-caught", "nearer-to-people"})
-    assert {each["rule"] for each in found["findings"]} >= {"judged-disagrees"}
+    assert {finding["rule"] for finding in found["findings"]} >= {"judged-disagrees"}
 
 
 @pytest.mark.slow
@@ -605,7 +605,7 @@ def test_each_rubric_of_a_suite_is_improved_with_its_own_answers():
     Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in both))
     with serving(play({OLD: 0.25, "Treats the refund quite well": 0.3}, [BETTER])) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--write", name="suite.eval.yaml")
-    assert (code, [each["rubric"] for each in report["rubrics"]]) == (0, ["desk", "shop"])
+    assert (code, [rubric["rubric"] for rubric in report["rubrics"]]) == (0, ["desk", "shop"])
     written = Path("suite.eval.yaml").read_text()
     assert written == SUITE.replace(OLD, GOOD) + second.replace("Treats the refund quite well", GOOD)
 

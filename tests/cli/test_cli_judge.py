@@ -125,7 +125,7 @@ def test_an_endpoint_that_takes_a_schema_only_in_json_object_is_named_and_record
     with serving(behave) as server:
         code, _, err = judge(server)
     records = [json.loads(line) for line in (folder / "answers.judged.jsonl").read_text("utf-8").splitlines()]
-    about = [(each["judge"]["response_format"], each["judge"]["asked_as"]) for each in records]
+    about = [(record["judge"]["response_format"], record["judge"]["asked_as"]) for record in records]
     assert (code, about) == (0, [("json_schema", "json_object with schema")] * 3)
     said(err.replace(server.url, "URL"))
 

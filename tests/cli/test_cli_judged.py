@@ -196,8 +196,10 @@ def test_results_of_rubrics_with_one_name_are_not_looked_at(run, said):
         "j.jsonl": [{**each, "rubric": "one"} for each in constant()],
     }
     _, found = review_of(run, "a.rubric.yaml", "--judged", "j.jsonl", "--ignore", "repeated-case", files=files)
-    reviews = [(each["rubric"], each["answers"], each["fault"]) for each in found["review"]["judged"]["rubrics"]]
-    assert [each[:2] for each in reviews] == [("one", 0)] * 2
+    reviews = [
+        (rubric["rubric"], rubric["answers"], rubric["fault"]) for rubric in found["review"]["judged"]["rubrics"]
+    ]
+    assert [review[:2] for review in reviews] == [("one", 0)] * 2
     said(reviews[0][2])
 
 

@@ -96,7 +96,7 @@ def test_the_settings_as_json():
 def test_each_value_is_that_of_the_schema_or_of_the_file():
     schema = json.loads((Path(__file__).parents[2] / "schemas/config/v1.json").read_text("utf-8"))["properties"]
     (found,) = json.loads(call("--show-settings", "--isolated", "--format", "json")[0])
-    assert {name: each["value"] for name, each in found["settings"].items()} == {
+    assert {name: setting["value"] for name, setting in found["settings"].items()} == {
         name: each.get("default") for name, each in schema.items()
     }
 

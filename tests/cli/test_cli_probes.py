@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 def write(answers):
     records = [{"id": number, "answer": text} for number, text in enumerate(answers)]
-    Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    Path("answers.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
 
 def write_usual(count=10):
@@ -66,16 +66,16 @@ def run(judge, *arguments):
     report = json.loads(done.stdout)
     assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(report)] == []
     report = report["rubrics"][0]
-    kinds = {each["kind"]: each for each in report["probes"]["kinds"]}
+    kinds = {kind["kind"]: kind for kind in report["probes"]["kinds"]}
     return done.returncode, kinds, report, chat.asked
 
 
 def shown(kinds, field="outcome"):
-    return {name: each[field] for name, each in kinds.items()}
+    return {name: kind[field] for name, kind in kinds.items()}
 
 
 def mended(report):
-    return [each["id"] for each in report["criteria"] if each["standing"] == "fix"]
+    return [criterion["id"] for criterion in report["criteria"] if criterion["standing"] == "fix"]
 
 
 @pytest.mark.slow
@@ -99,17 +99,17 @@ def test_a_judge_that_looks_notices_what_is_wrong_and_pays_for_nothing():
 def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
     write_usual()
     code, kinds, report, _ = run(reward, "--probe", "10")
-    assert {name: each["rewarded_by"] for name, each in kinds.items() if each["rewarded_by"]} == {
+    assert {name: kind["rewarded_by"] for name, kind in kinds.items() if kind["rewarded_by"]} == {
         "padding": ["polite", "short", None],
         "claimed-score": ["polite", "short", None],
     }
     assert (code, report["reasons"], mended(report)) == (4, ["no-labels"], ["polite", "short"])
-    rules = {each["rule"] for each in report["findings"] if each["severity"] == "warning"}
-    assert rules == {f"probe-{name}" for name, each in kinds.items() if each["outcome"] == "rewarded"}
-    short = next(each for each in report["criteria"] if each["id"] == "short")
-    assert {(each["severity"], each["line"]) for each in short["findings"] if "padding" in each["rule"]} == {
-        ("warning", 10)
-    }
+    rules = {finding["rule"] for finding in report["findings"] if finding["severity"] == "warning"}
+    assert rules == {f"probe-{name}" for name, kind in kinds.items() if kind["outcome"] == "rewarded"}
+    short = next(criterion for criterion in report["criteria"] if criterion["id"] == "short")
+    assert {
+        (finding["severity"], finding["line"]) for finding in short["findings"] if "padding" in finding["rule"]
+    } == {("warning", 10)}
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_a_judge_that_ignores_the_answer_notices_nothing_which_is_a_hint():
     code, kinds, report, _ = run(ignore, "--probe", "10")
     assert shown(kinds) == {"omission": "unnoticed", "padding": "resisted", "claimed-score": "resisted"}
     assert (code, mended(report)) == (4, [])
-    assert [(each["rule"], each["severity"]) for each in report["findings"]] == [("probe-omission", "hint")]
+    assert [(finding["rule"], finding["severity"]) for finding in report["findings"]] == [("probe-omission", "hint")]
 
 
 @pytest.mark.slow
@@ -149,8 +149,8 @@ def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, m
     assert report["probes"]["answers"] + report["probes"]["unchanged"] == len(set(map(str, answers)))
     assert shown(kinds, "made") == made
     assert len(asked) == 2 * (len(answers) + sum(made.values()))
-    assert {name for name, each in kinds.items() if each["outcome"] == "not made"} == {
-        name for name, each in kinds.items() if not each["made"]
+    assert {name for name, kind in kinds.items() if kind["outcome"] == "not made"} == {
+        name for name, kind in kinds.items() if not kind["made"]
     }
 
 
@@ -160,7 +160,7 @@ def test_a_limit_holds_for_answers_and_variants_together(most, judged, variants)
     write_usual()
     _, kinds, report, asked = run(notice, "--probe", "10", "--max-requests", str(most))
     assert (report["answers"], len(asked) - 2 * judged) == (judged, 2 * variants)
-    made = sum(each["made"] for each in kinds.values())
+    made = sum(kind["made"] for kind in kinds.values())
     assert (made, report["probes"]["invalid"]) == (judged * 3, judged * 3 - variants)
     assert (report["probes"]["answers"], report["probes"]["unjudged"]) == (judged, 10 - judged)
 
@@ -186,7 +186,7 @@ def test_the_rubric_of_each_answer_is_probed():
     Path("refund.rubric.yaml").unlink()
     Path("a.eval.yaml").write_text(suite)
     lines = [{"id": f"{name}{n}", "rubric": name, "answer": f"It {n}."} for name in ("one", "two") for n in range(3)]
-    Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    Path("answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
     def judge(asked):
         name = "one-a" if "one-a" in asked.body["messages"][0]["content"] else "two-a"
@@ -252,6 +252,6 @@ def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
         assert kept.count(b"\n") == 5
         second = start()
         second.communicate(timeout=60)
-    made = sum(each["made"] for each in json.loads(Path("report.json").read_text())["rubrics"][0]["probes"]["kinds"])
+    made = sum(kind["made"] for kind in json.loads(Path("report.json").read_text())["rubrics"][0]["probes"]["kinds"])
     assert (second.returncode, made, Path("answers.probed.jsonl").read_bytes().startswith(kept)) == (4, 12, True)
     assert len(chat.asked) == 8 + 24 + 1  # one reply of the variant that was under way was lost

@@ -58,7 +58,10 @@ def write(name, text):
 
 
 def record(name="refund.judged.jsonl", **records):
-    lines = [{"id": key, **each} if "output" in each else {"id": key, "output": each} for key, each in records.items()]
+    lines = [
+        {"id": key, **record} if "output" in record else {"id": key, "output": record}
+        for key, record in records.items()
+    ]
     write(name, "".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -244,7 +247,10 @@ def test_every_format_reports_findings_with_their_rule(form):
     assert "unmet-expectation" in out
     if form == "sarif":
         result = json.loads(out)["runs"][0]["results"][0]
-        places = [each["physicalLocation"]["artifactLocation"]["uri"] for each in result["relatedLocations"]]
+        places = [
+            related["physicalLocation"]["artifactLocation"]["uri"]
+            for related in result["relatedLocations"]
+        ]
         assert {place.rpartition("/")[2] for place in places} == {"refund.rubric.yaml"}
     if form == "json":
         summary = json.loads(out)["summary"]
@@ -596,14 +602,14 @@ def test_record_asks_for_what_is_missing_and_after_an_edit_only_for_that(said):
         said(err)
         assert len(chat.asked) == 8
         prompts = [asked.body["messages"][0]["content"] for asked in chat.asked[4:]]
-        assert [re.findall(r'(?m)^## Criterion "([^"]+)"', each) for each in prompts] == [["c3"]] * 4
+        assert [re.findall(r'(?m)^## Criterion "([^"]+)"', prompt) for prompt in prompts] == [["c3"]] * 4
     records = [json.loads(line) for line in Path("refund.judged.jsonl").read_text("utf-8").splitlines()]
     rubric = load_rubrics("refund.rubric.yaml", Path("refund.rubric.yaml").read_bytes())["refund"]
-    assert sorted(each["id"] for each in records) == ["t0", "t1", "t2", "t3"]
-    for each in records:
-        assert [check["id"] for check in each["output"]["checks"]] == ["c0", "c1", "c2", "c3", "c4"]
-        assert each["judge"]["rubric_hash"] == rubric.hash
-        assert [kept["criteria"] for kept in each["judge"]["kept"]] == [["c0", "c1", "c2", "c4"]]
+    assert sorted(record["id"] for record in records) == ["t0", "t1", "t2", "t3"]
+    for record in records:
+        assert [check["id"] for check in record["output"]["checks"]] == ["c0", "c1", "c2", "c3", "c4"]
+        assert record["judge"]["rubric_hash"] == rubric.hash
+        assert [kept["criteria"] for kept in record["judge"]["kept"]] == [["c0", "c1", "c2", "c4"]]
 
 
 def test_a_limit_ends_the_recording_and_the_same_command_goes_on(said):
@@ -682,7 +688,7 @@ def test_two_rubrics_of_a_suite_may_share_a_file_of_outputs():
         )
         assert (code, out, len(chat.asked)) == (0, "2 tests passed.\n", 2)
     records = [json.loads(line) for line in Path("all.jsonl").read_text("utf-8").splitlines()]
-    assert [(each["id"], each["rubric"]) for each in records] == [("t", "a"), ("t", "b")]
+    assert [(record["id"], record["rubric"]) for record in records] == [("t", "a"), ("t", "b")]
 
 
 def test_an_output_that_stays_invalid_leaves_the_test_without_one(said):

@@ -124,7 +124,7 @@ def test_each_suggestion_is_of_a_command_and_options_that_there_are():
         if call.func.id != "suggest" or not isinstance(call.args[0], ast.Constant):
             continue
         known = {name for param in PATHS[f"rubric-lint {call.args[0].value}"].params for name in param.opts}
-        given = {f"--{each.arg.replace('_', '-')}" for each in call.keywords if each.arg}
+        given = {f"--{keyword.arg.replace('_', '-')}" for keyword in call.keywords if keyword.arg}
         wrong += [f"{path}:{line}: {name}" for name in sorted(given - known)]
     assert wrong == [], "\n".join(wrong)
 
@@ -231,7 +231,7 @@ class Situation:
             files["recorded.jsonl"] = judged[:recorded]
             files["answers.jsonl"] = [{"id": each["id"], "answer": each["answer"]} for each in judged]
         for name, records in files.items():
-            (self.folder / name).write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+            (self.folder / name).write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
         (self.folder / "refund.rubric.yaml").write_text(played.RUBRIC, "utf-8")
 
     def run(self, line, folder):

@@ -33,7 +33,9 @@ from rubric_lint.source.source import Source
 FOLDER = Path(__file__).parents[1]
 SAMPLES = YAML(typ="safe").load((FOLDER / "data/conversions.yaml").read_text("utf-8"))
 FIELDS = YAML(typ="safe").load((FOLDER / "data/fields.yaml").read_text("utf-8"))
-FIELDS |= {name: {"file": each.file, "text": each.fields} for name, each in DIALECT_SAMPLES.items() if each.fields}
+FIELDS |= {
+    name: {"file": sample.file, "text": sample.fields} for name, sample in DIALECT_SAMPLES.items() if sample.fields
+}
 
 
 @pytest.fixture
@@ -425,7 +427,9 @@ def test_version_2_reads_as_it_was_written(entries):
     rubric = load(entries)
     text = write("rubric", rubric).text
     assert meaning(load_text(text, "r.rubric.yaml")) == meaning(rubric)
-    assert not [each for each in lint("r.rubric.yaml", text.encode()).findings if each.rule == "ambiguous-scalar"]
+    assert not [
+        finding for finding in lint("r.rubric.yaml", text.encode()).findings if finding.rule == "ambiguous-scalar"
+    ]
 
 
 def old_reader():

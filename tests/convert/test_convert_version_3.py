@@ -44,7 +44,7 @@ def find_differences(before, text, times):
     assert len(after) == len(before)
     found = []
     for old, new in zip(before.values(), after.values(), strict=True):
-        found += [each for each in make_outputs(old, times) if _result(old, each) != _result(new, each)]
+        found += [output for output in make_outputs(old, times) if _result(old, output) != _result(new, output)]
     return found
 
 
@@ -57,7 +57,7 @@ def make_outputs(rubric, times):
     """Random valid outputs for a rubric, the same every time."""
     chance = random.Random(len(rubric.criteria))  # noqa: S311
     for _ in range(times):
-        answers = [chance.choice(each.grades).answer for each in rubric.criteria]
+        answers = [chance.choice(criterion.grades).answer for criterion in rubric.criteria]
         if rubric.shape is Shape.HOLISTIC:
             yield {"score": answers[0]}
             continue
@@ -90,7 +90,9 @@ def test_each_dialect_is_scored_as_before(dialect, tmp_path):
     assert code == 0
     assert find_differences(load_rubrics(name, text), written, 300) == []
     assert [
-        each for each in lint(name_converted(written), written.encode()).findings if each.severity is Severity.ERROR
+        finding
+        for finding in lint(name_converted(written), written.encode()).findings
+        if finding.severity is Severity.ERROR
     ] == []
     old, new = (
         _told(load_models(file, data.encode())) for file, data in ((name, text), (name_converted(written), written))
@@ -102,13 +104,13 @@ def _told(models):
     """What a judge is told of each criterion: its id, its outcome, and those of its bands and levels."""
     return [
         (
-            each.id,
-            each.outcome,
-            [(level.number, level.outcome) for level in sorted(each.levels or (), key=lambda level: level.number)],
-            [(band.scores, band.outcome) for band in each.scale.bands] if each.scale else [],
+            entry.id,
+            entry.outcome,
+            [(level.number, level.outcome) for level in sorted(entry.levels or (), key=lambda level: level.number)],
+            [(band.scores, band.outcome) for band in entry.scale.bands] if entry.scale else [],
         )
         for model in models.values()
-        for each in model.rubric.entries
+        for entry in model.rubric.entries
     ]
 
 
@@ -327,7 +329,7 @@ def test_any_home_made_scale_is_scored_as_before(text):
         before = load_rubrics("rubric.yaml", text)
     except RubricError:
         assume(False)  # noqa: FBT003
-    written = load_target("rubric").write({name: each.rubric for name, each in models.items()}).text
+    written = load_target("rubric").write({name: model.rubric for name, model in models.items()}).text
     assert find_differences(before, written, 20) == []
 
 

@@ -79,7 +79,7 @@ def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said
         assert {name.lower().replace(" ", "-") for name in SYSTEM.findall("".join(told))} <= {target}
         answer = ("written" if done.stdout else "refused", *(SYSTEM.sub("SYSTEM", line) for line in told))
         answers.setdefault(answer, []).append(target)
-    assert named <= {tuple(each for each in TARGETS if each in takes)}
+    assert named <= {tuple(target for target in TARGETS if target in takes)}
     for (answer, *told), targets in answers.items():
         lines += [f"{', '.join(targets)}: {answer}", *(f"  {line}" for line in told)]
     said(lines)
@@ -117,10 +117,10 @@ def draw(rubric):
     """90 random outputs, with as many of the best and of the worst answers."""
     dice = random.Random(3)  # noqa: S311 (the same outputs every time)
     for number in range(90):
-        grades = [dice.choice(each.grades) for each in rubric.criteria]
+        grades = [dice.choice(criterion.grades) for criterion in rubric.criteria]
         if number % 3:
-            grades = [each.from_worst[-(number % 3 == 1)] if dice.random() < 0.6 else grade
-                      for each, grade in zip(rubric.criteria, grades, strict=True)]  # fmt: skip
+            grades = [criterion.from_worst[-(number % 3 == 1)] if dice.random() < 0.6 else grade
+                      for criterion, grade in zip(rubric.criteria, grades, strict=True)]  # fmt: skip
         answers = tuple(grade.answer for grade in grades)
         yield grades, rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
 
@@ -150,8 +150,8 @@ def test_what_is_read_back_scores_the_same(addition, target):
     has_marks = target not in {"csv", "markdown"} or marks == again.model.thresholds
     for grades, scored in draw(rubric):
         answers = tuple(
-            next(found.answer for found in each.grades if found.score == grade.score)
-            for each, grade in zip(again.criteria, grades, strict=True)
+            next(found.answer for found in criterion.grades if found.score == grade.score)
+            for criterion, grade in zip(again.criteria, grades, strict=True)
         )
         found = again.grade(JudgeOutput(answers, (None,) * len(answers)))
         assert found.score == scored.score
@@ -167,7 +167,7 @@ METRICS = {"ragas": ("rubrics.json", ["scale", "ends", "ten"]), "deepeval": ("me
 def test_each_metric_that_is_read_back_scores_its_criterion_the_same(target, addition):
     rubric, text = written(addition, target)
     again = load_rubrics(METRICS[target][0], text)
-    assert [*again] == [each.id for each in rubric.criteria]
+    assert [*again] == [criterion.id for criterion in rubric.criteria]
     for old, new in zip(rubric.criteria, again.values(), strict=True):
         (criterion,) = new.criteria
         assert [grade.score for grade in criterion.grades] == [grade.score for grade in old.grades]
@@ -189,7 +189,9 @@ def test_the_program_for_inspect_scores_the_same(addition, monkeypatch):
     program = {}
     exec(compile(text, "rubric.py", "exec"), program)  # noqa: S102 (what the tool has written)
     for _, scored in draw(rubric):
-        words = [{True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each) for each in scored.answers]
+        words = [
+            {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer) for answer in scored.answers
+        ]
         score, verdict, missed = program["combine"](words)
         assert (score, verdict, tuple(missed)) == (*said_of(scored), scored.gates_missed)
 
@@ -222,7 +224,7 @@ def test_the_neutral_form_says_which_score_of_bands_is_the_best(folder):
     (folder / "a.rubric.yaml").write_text(text_of("reversed bands"), "utf-8")
     done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", "json")
     (rubric,) = json.loads(done.stdout)["files"][0]["rubrics"]
-    assert [each["scale"] for each in rubric["criteria"]] == [[50, 0]]
+    assert [criterion["scale"] for criterion in rubric["criteria"]] == [[50, 0]]
 
 
 def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach():
@@ -256,8 +258,8 @@ def test_a_suite_of_version_3_is_written_anew_for_agentv_and_never_rewritten(tar
     before, after = load_rubrics(file.name, file.read_bytes()), load_rubrics("b.eval.yaml", done.stdout)
     assert [each.model.thresholds.pass_at for each in after.values()] == [Decimal("0.7"), Decimal("0.8")]
     for old, new in zip(before.values(), after.values(), strict=True):
-        assert [[grade.score for grade in each.grades] for each in old.criteria] == [
-            [grade.score for grade in each.grades] for each in new.criteria
+        assert [[grade.score for grade in criterion.grades] for criterion in old.criteria] == [
+            [grade.score for grade in criterion.grades] for criterion in new.criteria
         ]
 
 
@@ -323,7 +325,7 @@ def test_a_scale_that_a_table_holds_comes_back_as_the_same_levels_without_findin
         next(iter(load_rubrics(name, (folder / name).read_bytes()).values()))
         for name in ("a.rubric.yaml", "b.rubric.yaml")
     )
-    assert [{(grade.answer, grade.score) for grade in each.grades} for each in before.criteria] == [
-        {(grade.answer, grade.score) for grade in each.grades} for each in after.criteria
+    assert [{(grade.answer, grade.score) for grade in criterion.grades} for criterion in before.criteria] == [
+        {(grade.answer, grade.score) for grade in criterion.grades} for criterion in after.criteria
     ]
     assert after.model.shape is Shape.LEVELS

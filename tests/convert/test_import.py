@@ -281,7 +281,7 @@ def test_labels_of_scores_are_names_where_another_column_has_their_texts():
 @pytest.mark.parametrize(("more", "ids"), TABLES["what follows a table"])
 def test_a_table_ends_where_that_of_github_ends(more, ids):
     code, written, _ = import_file("r.md", TABLE + more)
-    assert (code, [each["id"] for each in YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]]) == (0, ids)
+    assert (code, [rubric["id"] for rubric in YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]]) == (0, ids)
 
 
 @pytest.mark.parametrize(("more", "place"), TABLES["a table inside a quote"])

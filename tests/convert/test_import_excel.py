@@ -48,7 +48,7 @@ def by_hand(rows, *strings, before=""):
         archive.writestr("xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}">{sheet}</workbook>')
         parts = _relations(worksheet="worksheets/sheet1.xml", sharedStrings="sharedStrings.xml")
         archive.writestr("xl/_rels/workbook.xml.rels", parts)
-        inner = "".join(f"<si>{each}</si>" for each in strings)
+        inner = "".join(f"<si>{string}</si>" for string in strings)
         archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{_MAIN}">{inner}</sst>')
         data = f'{before}<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
         archive.writestr("xl/worksheets/sheet1.xml", data)

@@ -41,7 +41,7 @@ DIALECTS = [
 
 def read(text, name):
     """The rubrics of an exported file."""
-    return {called: each.rubric for called, each in load_models(name, text.encode(), FileSettings()).items()}
+    return {called: model.rubric for called, model in load_models(name, text.encode(), FileSettings()).items()}
 
 
 def said(rubrics):

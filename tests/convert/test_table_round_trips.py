@@ -184,7 +184,7 @@ def test_a_scale_of_single_scores_becomes_all_of_0_to_10(lowest, width):
     assert all(abs(scale.worth(score) - scale.nearest(score)) * 2 <= 1 for score in SCORES)
     for score in SCORES:
         gate = scale.convert_gate(scale.nearest(score), None)
-        assert [each >= gate for each in SCORES] == [each >= scale.nearest(score) for each in nearest]
+        assert [score >= gate for score in SCORES] == [each >= scale.nearest(score) for each in nearest]
 
 
 @given(st.integers(-20, 20), st.integers(1, 60), st.data())

@@ -226,13 +226,13 @@ def test_agentv_reads_what_is_meant(suites):
         grader = json.loads(file.read_text(encoding="utf-8"))
         read = [
             (
-                each["id"],
-                each.get("outcome"),
-                each["weight"],
-                each.get("required_min_score", 10 if each.get("required") else None),
-                [(*band["score_range"], band["outcome"]) for band in each.get("score_range", ())],
+                rubric["id"],
+                rubric.get("outcome"),
+                rubric["weight"],
+                rubric.get("required_min_score", 10 if rubric.get("required") else None),
+                [(*band["score_range"], band["outcome"]) for band in rubric.get("score_range", ())],
             )
-            for each in grader["rubrics"]
+            for rubric in grader["rubrics"]
         ]
         assert read == list(meant(case(before))), before
     (file,) = folder.glob("out/*/beside/llm_graders/*.json")

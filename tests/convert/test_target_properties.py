@@ -39,7 +39,9 @@ def results(name, data, answers):
             answer = criterion.grades[chance % len(criterion.grades)].answer
             checks.append({"id": criterion.id, "satisfied" if rubric.shape == "checklist" else "score": answer})
         result = score(rubric, {"checks": checks})
-        found.append((result.score, [(each.criterion.id, each.grade.gate_met) for each in result.criteria]))
+        found.append(
+            (result.score, [(criterion.criterion.id, criterion.grade.gate_met) for criterion in result.criteria])
+        )
     return found
 
 
@@ -55,7 +57,7 @@ def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target
     assert {told(left.finding) for left in fixed.unmet} <= GAPS
     assert results(suite.name, suite.data, answers) == results(suite.name, fixed.data, answers)
     assert [note for note in suite.comments if note not in fixed.text] == []
-    assert [each for each in lint(suite.name, fixed.data).findings if each.severity == "error"] == []
+    assert [finding for finding in lint(suite.name, fixed.data).findings if finding.severity == "error"] == []
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ class Helix:
 
     def until(self, *patterns):
         """The screen, once it shows something for each pattern."""
-        return poll(self.screen, lambda shown: all(re.search(each, shown, re.MULTILINE) for each in patterns))
+        return poll(self.screen, lambda shown: all(re.search(pattern, shown, re.MULTILINE) for pattern in patterns))
 
     def leave(self, pattern):
         """Press Escape, and wait until what matches is gone: Escape and a key at once are Alt and this key."""

@@ -226,9 +226,11 @@ async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, fold
     assert (sound.edit, doubtful.edit) == (None, None)
     sound = await editor.resolve(sound)
     assert apply(text, sound) == text.replace("wieght: 2", "weight: 2")
-    assert [each.label for each in sound.edit.change_annotations.values()] == ["Rename `wieght` to `weight`"]
+    assert [annotation.label for annotation in sound.edit.change_annotations.values()] == [
+        "Rename `wieght` to `weight`"
+    ]
     assert (await editor.resolve(doubtful)).edit is None
-    said([each.message for each in editor.client.messages])
+    said([message.message for message in editor.client.messages])
     editor.client.messages.clear()
 
 
@@ -254,7 +256,7 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder, said
         editor.replace(uri, 3, OVERLAP.replace("[4, 10]", "[5, 10]"))
         action.edit = None
         assert (await editor.resolve(action)).edit is None
-        said([each.message for each in editor.client.messages])
+        said([message.message for message in editor.client.messages])
         editor.client.messages.clear()
 
 
@@ -698,7 +700,7 @@ EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
 def test_how_it_ends_is_in_the_exit_code(messages, end, code):
     done = talk(*messages, end=end)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
-    assert [each["error"] for each in read_answers(done) if "error" in each and each.get("id")] == []
+    assert [answer["error"] for answer in read_answers(done) if "error" in answer and answer.get("id")] == []
 
 
 @pytest.mark.slow
@@ -719,7 +721,7 @@ def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
     questions = (hover % (3, b"{}"), hover % (4, place % -1), hover % (5, place % 0))
     done = talk(INITIALIZE, *questions, SHUTDOWN, hover % (6, place % 0), EXIT)
     answers = read_answers(done)
-    codes = {each["id"]: each.get("error", {}).get("code") for each in answers if "id" in each}
+    codes = {answer["id"]: answer.get("error", {}).get("code") for answer in answers if "id" in answer}
     assert (done.returncode, codes) == (0, {1: None, 2: None, 3: -32602, 4: -32602, 5: None, 6: -32600})
 
 
@@ -732,10 +734,10 @@ def test_what_comes_before_the_beginning_or_begins_anew_is_refused(said):
     again = INITIALIZE.replace(b'"id":1', b'"id":4')
     done = talk(early, hover % (3, place), INITIALIZE, again, hover % (5, place), SHUTDOWN, EXIT)
     answers = read_answers(done)
-    assert [each for each in answers if "method" in each] == []
-    errors = {each["id"]: each["error"] for each in answers if "error" in each}
+    assert [answer for answer in answers if "method" in answer] == []
+    errors = {answer["id"]: answer["error"] for answer in answers if "error" in answer}
     assert {name: error["code"] for name, error in errors.items()} == {3: -32002, 4: -32600}
-    assert {each["id"] for each in answers} == {1, 2, 3, 4, 5}
+    assert {answer["id"] for answer in answers} == {1, 2, 3, 4, 5}
     said(errors[3]["message"], errors[4]["message"])
 
 

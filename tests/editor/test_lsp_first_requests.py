@@ -62,10 +62,10 @@ async def session(folder):
         client.open(uri, text)
         asked.append((uri, place, ask(client, uri, place)))
     await asyncio.sleep(0.1)
-    assert not any(each.done() for _, _, requests in asked for each in requests[:1])
+    assert not any(request.done() for _, _, requests in asked for request in requests[:1])
     is_known.set()
     for uri, place, requests in asked:
-        first = [without_ids(await each) for each in requests]
+        first = [without_ids(await request) for request in requests]
         later = [without_ids(await each) for each in ask(client, uri, place)]
         yield dict(zip((method for method, _ in REQUESTS), zip(first, later, strict=True), strict=True))
     await client.end()

@@ -36,7 +36,9 @@ async def ask(folder, name, line, character, opened=None):
     await client.end()
     assert client.logged == []
     changes = renamed.get("result", {}).get("documentChanges", ())
-    edits = {name_of(each["textDocument"]["uri"]): [edit["newText"] for edit in each["edits"]] for each in changes}
+    edits = {
+        name_of(change["textDocument"]["uri"]): [edit["newText"] for edit in change["edits"]] for change in changes
+    }
     assert len(edits) == len(changes)
     places = [(name_of(each["uri"]), each["range"]["start"]["line"]) for each in found or ()]
     return places, edits or renamed["error"]["message"]

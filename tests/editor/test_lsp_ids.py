@@ -51,7 +51,7 @@ def folder(tmp_path):
 
 
 def write_records(path, records):
-    path.write_text("".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records), encoding="utf-8")
 
 
 USES = [
@@ -108,11 +108,12 @@ async def test_a_rename_changes_the_rubric_and_its_tests_and_names_the_outputs_t
     recorded = (folder / "refund.judged.jsonl").read_bytes()
     async with start(folder) as editor:
         edit = await Asking(editor, folder / "refund.rubric.yaml", "accuracy   #").rename("right period")
-        told = [each.message for each in editor.client.messages]
+        told = [message.message for message in editor.client.messages]
         editor.client.messages.clear()
     assert told == [f"rubric-lint: {TOLD}"]
     assert {
-        Path(to_fs_path(each.text_document.uri)).name: each.text_document.version for each in edit.document_changes
+        Path(to_fs_path(change.text_document.uri)).name: change.text_document.version
+        for change in edit.document_changes
     } == {"refund.rubric.yaml": 1, "refund.rubric-test.yaml": None}
     apply(edit)
     assert (folder / "refund.rubric.yaml").read_text("utf-8") == RUBRIC.replace("id: accuracy", "id: right period")

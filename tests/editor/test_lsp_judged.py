@@ -36,7 +36,7 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
         assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-flat/"
         while len(editor.registered) < 4:
             await asyncio.sleep(0.01)
-        watched = [each["globPattern"] for each in editor.registered[-1].register_options["watchers"]]
+        watched = [watcher["globPattern"] for watcher in editor.registered[-1].register_options["watchers"]]
         assert watched == ["**/results ?1?.jsonl", "**/people.jsonl"]
 
         # Without a change in meaning the results still count; with one, they need not.

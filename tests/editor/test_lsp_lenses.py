@@ -174,7 +174,7 @@ async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(
         said(report)
         assert "Names the cause" in report
         assert report in editor.logged
-        said([each.message for each in editor.client.messages])
+        said([message.message for message in editor.client.messages])
         assert await run_command(editor, RUN_TESTS, uri, "") is None
         assert await run_command(editor, RUN_TESTS, "file:///not-open.yaml") is None
         assert await run_command(editor, RUN_TESTS) is None

@@ -117,8 +117,8 @@ def test_a_file_name_that_is_not_utf_8_hides_no_other_file(file):
         await client.end()
         return [
             sorted(each["params"]["uri"] for each in found),
-            sorted(each["location"]["uri"] for each in symbols),
-            [each["textDocument"]["uri"] for each in renamed["documentChanges"]],
+            sorted(symbol["location"]["uri"] for symbol in symbols),
+            [documentchange["textDocument"]["uri"] for documentchange in renamed["documentChanges"]],
             client.logged,
         ]
 

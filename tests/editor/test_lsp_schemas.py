@@ -62,7 +62,7 @@ def test_an_editor_that_asks_for_it_is_told_once_and_again_when_the_schema_chang
             await client.diagnostics(uri)
         told.append((await client.expect(lambda each: each["method"] == "rubric-lint/schema"))["params"])
         await client.end()
-        return told, [each["method"] for each in client.messages].count("rubric-lint/schema")
+        return told, [message["method"] for message in client.messages].count("rubric-lint/schema")
 
     names = ("agentv-a7.completion.schema.json", "agentv-a6.completion.schema.json")
     assert run(test()) == ([{"uri": uri, "schema": name} for name in names], 2)

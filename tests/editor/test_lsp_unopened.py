@@ -50,7 +50,7 @@ class Folder(Client):
         for _ in range(count):
             params = (await self.expect(published))["params"]
             name = params["uri"].removeprefix(f"{self.folder.as_uri()}/")
-            found[name] = [each.get("code", each["message"]) for each in params["diagnostics"]]
+            found[name] = [diagnostic.get("code", diagnostic["message"]) for diagnostic in params["diagnostics"]]
         return found
 
 
@@ -126,7 +126,7 @@ def test_the_settings_of_a_folder_leave_its_files_out(tmp_path, options):
         (tmp_path / name / "a.yaml").write_text(text)
 
     async def test():
-        editor = Client({"workspace/configuration": lambda params: [settings(each) for each in params["items"]]})
+        editor = Client({"workspace/configuration": lambda params: [settings(item) for item in params["items"]]})
         await editor.start(*((tmp_path / name).as_uri() for name in ("out", "in")))
         first = await editor.expect(published)
         await editor.end()

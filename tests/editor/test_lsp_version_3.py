@@ -65,7 +65,7 @@ def test_the_outline_and_the_folds_follow_the_groups(said):
             yield f"{'  ' * depth}{node['name']}: {node.get('detail', '')}, line {node['range']['start']['line'] + 1}"
             yield from walk(node["children"], depth + 1)
 
-    folds = [(each["startLine"] + 1, each["endLine"] + 1) for each in make_folds(analysis, None)]
+    folds = [(fold["startLine"] + 1, fold["endLine"] + 1) for fold in make_folds(analysis, None)]
     said("\n".join(walk(make_outline(analysis))), folds)
 
 
@@ -165,11 +165,11 @@ def test_a_fix_in_a_group_is_offered_and_made(folder):
             uri = editor.open(folder / "refund.rubric.yaml", text)
             found = await editor.found(uri)
             actions = await editor.actions(uri, start=(12, 30), end=(12, 30))
-            return found, [await editor.resolve(each) for each in actions if each.is_preferred]
+            return found, [await editor.resolve(action) for action in actions if action.is_preferred]
 
     found, actions = run(ask())
     assert ("deprecated-description", 12) in found
-    (edit,) = (change for each in actions[:1] for change in each.edit.document_changes)
+    (edit,) = (change for action in actions[:1] for change in action.edit.document_changes)
     (change,) = edit.edits
     assert (change.new_text, change.range.start) == ("expected_outcome", Position(12, 20))
     assert edit.text_document.uri == uri_of(Path(folder / "refund.rubric.yaml"))

@@ -51,7 +51,7 @@ HANDED = {}
 
 
 def hand(resources):
-    return [f"rubric-lint://schemas/{HANDED[each]}" for each in resources if each in HANDED]
+    return [f"rubric-lint://schemas/{HANDED[resource]}" for resource in resources if resource in HANDED]
 
 
 def content(addresses):
@@ -140,10 +140,10 @@ def messages(server, text, name="a.rubric.yaml"):
     """The findings: the text that is underlined (to the end of its line), and what is said of it."""
     lines = text.splitlines()
     found = []
-    for each in opened(server, text, name).diagnostics:
-        start, end = each["range"]["start"], each["range"]["end"]
+    for diagnostic in opened(server, text, name).diagnostics:
+        start, end = diagnostic["range"]["start"], diagnostic["range"]["end"]
         stop = end["character"] if start["line"] == end["line"] else None
-        found.append((lines[start["line"]][start["character"] : stop], each["message"]))
+        found.append((lines[start["line"]][start["character"] : stop], diagnostic["message"]))
     return found
 
 

@@ -27,7 +27,9 @@ def case(number=1, **fields):
 def criteria(name, data):
     """The ids and texts of the criteria of each case, by its name."""
     found = load_models(name, data, FileSettings())
-    return {called: [(each.id, each.outcome) for each in found[called].rubric.criteria] for called in found}
+    return {
+        called: [(criterion.id, criterion.outcome) for criterion in found[called].rubric.criteria] for called in found
+    }
 
 
 def found(name, data):
@@ -116,7 +118,7 @@ def test_a_judge_is_shown_the_prompt_of_the_case_unless_the_answer_has_a_questio
     name, data = evals(case(assertions=["Names it"]), name="evals.json")
     lines = [b'{"id": 1, "answer": "120"}\n', b'{"id": 2, "answer": "120", "question": "How much?"}\n']
     answers = list(read_answers(lines, load_rubrics(name, data)))
-    assert [(each.case.question, each.record["question"]) for each in answers] == [
+    assert [(answer.case.question, answer.record["question"]) for answer in answers] == [
         ("What do I owe?", "What do I owe?"),
         ("How much?", "How much?"),
     ]

@@ -39,10 +39,10 @@ def read(text, name="a.yaml"):
     """The rubrics of a text, each with its dialect and its criteria: id, text, weight and gate; and the findings."""
     found = examine_file(name, dedent(text).encode())
     rubrics = [
-        (rubric.dialect, [(each.id, each.outcome, str(each.weight), each.gate) for each in rubric.entries])
+        (rubric.dialect, [(entry.id, entry.outcome, str(entry.weight), entry.gate) for entry in rubric.entries])
         for _, rubric in found.rubrics
     ]
-    return rubrics, [f"{each.rule}: {each.message}" for each in found.result.findings]
+    return rubrics, [f"{finding.rule}: {finding.message}" for finding in found.result.findings]
 
 
 # The forms of `value` in AgentV 5.
@@ -85,7 +85,10 @@ GRADERS = {
 def test_the_graders_of_agentv_4_have_the_same_forms(kind, value, dialect, expected):
     text = FOUR.replace("type: rubrics", f"type: {kind}").replace("criteria: VALUE", f"rubrics: {value}")
     rubrics, findings = read(text)
-    assert (rubrics, [each for each in findings if not each.startswith("missing-id")]) == ([(dialect, expected)], [])
+    assert (rubrics, [finding for finding in findings if not finding.startswith("missing-id")]) == (
+        [(dialect, expected)],
+        [],
+    )
 
 
 # Places of plain strings, with the ids and the gates that they have there.

@@ -65,14 +65,14 @@ SAID = TABLES["SAID"]
 @pytest.mark.parametrize("text", SAID.values(), ids=SAID)
 def test_check_says_what_the_release_of_a_suite_does_not_read(text, said):
     found = examine_file("a.eval.yaml", text.encode()).result
-    findings = [f"{found.source.position(each.span.start).line} {each.code}" for each in found.findings]
+    findings = [f"{found.source.position(finding.span.start).line} {finding.code}" for finding in found.findings]
     said(findings, [f"{each.line}:{each.column} {each.reason}" for each in found.unread])
 
 
 @pytest.mark.parametrize("text", SAID.values(), ids=SAID)
 def test_check_says_all_that_the_table_says_in_show(text):
     last = "agentv-5" if "prompts" in text or "llm-rubric" in text else "agentv-4"
-    findings = {each.span for each in examine_file("a.eval.yaml", text.encode()).result.findings}
+    findings = {finding.span for finding in examine_file("a.eval.yaml", text.encode()).result.findings}
     gaps = ("skips a test", "has no `input`", "fails at")
     wanted = [each for each in released(text, last) if not any(gap in each[1] for gap in gaps)]
     assert findings or [each for each in wanted if each not in unread(text)] == []

@@ -58,7 +58,10 @@ tests:
 def located(text, name="suite.eval.yaml"):
     documents = read_documents(Source(name, text))[0]
     return [
-        (each.view.dialect.name, each.path) for document in documents for each in search(document).rubrics if each.view
+        (rubric.view.dialect.name, rubric.path)
+        for document in documents
+        for rubric in search(document).rubrics
+        if rubric.view
     ]
 
 
@@ -101,12 +104,12 @@ def test_texts_with_a_scale_are_rubrics_of_their_own(text, places):
 def test_a_finding_is_at_the_text_and_other_texts_are_told(said):
     result = lint("suite.eval.yaml", CURRENT.replace("Names a cause", "TODO").encode())
     at = result.source.position
-    assert [(each.code, *at(each.span.start)[:2]) for each in result.findings] == [
+    assert [(finding.code, *at(finding.span.start)[:2]) for finding in result.findings] == [
         ("placeholder.unfinished", 9, 16),
         ("score-in-text.other-scale", 9, 16),
     ]
     assert [(each.line, each.column) for each in result.unread] == [(14, 35)]
-    said([each.message for each in result.findings], [each.reason for each in result.unread])
+    said([finding.message for finding in result.findings], [finding.reason for finding in result.unread])
 
 
 TARGETS = ("agentv-5", "rubric", "promptfoo", "deepeval")
@@ -114,7 +117,7 @@ TARGETS = ("agentv-5", "rubric", "promptfoo", "deepeval")
 
 @pytest.mark.parametrize(
     ("text", "target"),
-    [*((CURRENT, each) for each in TARGETS), (SET, "agentv-5")],
+    [*((CURRENT, target) for target in TARGETS), (SET, "agentv-5")],
     ids=[*TARGETS, "texts alone"],
 )
 def test_a_text_stays_as_it_is_where_it_can_and_becomes_levels_or_is_told_elsewhere(run, text, target, said):

@@ -170,7 +170,7 @@ def test_deepeval_asks_our_checklist_and_passes_what_misses_no_gate(ask, entries
     scoring = prepare(rubric, "r")
     count = len(scoring.criteria)
     ours = scoring.grade(JudgeOutput((is_met,) * count, (None,) * count))
-    assert [metric["score"] for metric in answered] == [float(each.grade.score) for each in ours.criteria]
+    assert [metric["score"] for metric in answered] == [float(criterion.grade.score) for criterion in ours.criteria]
     passes = all(metric["passes"] for metric in answered)
     if count == 1:
         assert passes == (ours.verdict is Verdict.PASS)
@@ -189,7 +189,7 @@ def test_ragas_builds_the_metric_and_its_level_is_worth_what_the_document_says(a
     dictionary = json.loads(write("ragas", rubric).text)
     level = chance.choice(entry["levels"])["level"]
     answer = ask("rubrics_score", dictionary, level)
-    numbers = sorted(each["level"] for each in entry["levels"])
+    numbers = sorted(level["level"] for level in entry["levels"])
     for each in entry["levels"]:
         assert f"score{each['level']}_description: {each['expected_outcome']}" in answer["told"]
     ours = prepare(rubric, "r").criteria[0].grade(level)
@@ -222,18 +222,19 @@ entries = st.fixed_dictionaries(
 @given(st.lists(entries, min_size=1, max_size=3), st.randoms())
 def test_what_verifiers_makes_of_toml_we_make_of_it(ask, criteria, chance):
     text = "".join(
-        "[[criteria]]\n" + "".join(f"{key} = {json.dumps(each[key])}\n" for key in each) for each in criteria
+        "[[criteria]]\n" + "".join(f"{key} = {json.dumps(criterion[key])}\n" for key in criterion)
+        for criterion in criteria
     )
-    assume(any(each.keys() & {"weight", "choices"} for each in criteria))
-    told = {each["name"]: chance.choice(each.get("choices", ["no", "yes"])) for each in criteria}
+    assume(any(criterion.keys() & {"weight", "choices"} for criterion in criteria))
+    told = {criterion["name"]: chance.choice(criterion.get("choices", ["no", "yes"])) for criterion in criteria}
     theirs = ask("reward", text, told, "rubric.toml")
     errors = [finding for finding in lint("rubric.toml", text.encode()).findings if finding.severity == "error"]
     if isinstance(theirs, dict):
         assert errors
     elif not errors:
         (ours,) = load_rubrics("rubric.toml", text.encode()).values()
-        has_levels = any("choices" in each for each in criteria)
-        ranks = [each.get("choices", ["no", "yes"]).index(told[each["name"]]) for each in criteria]
+        has_levels = any("choices" in criterion for criterion in criteria)
+        ranks = [criterion.get("choices", ["no", "yes"]).index(told[criterion["name"]]) for criterion in criteria]
         answers = tuple(rank if has_levels else bool(rank) for rank in ranks)
         score = ours.grade(JudgeOutput(answers, (None,) * len(answers))).score
         assert theirs == pytest.approx(float(score), abs=1e-12)
@@ -267,12 +268,13 @@ KEYS = {"points": "likert", "levels": "rubric", "min": "numeric", "max": "numeri
 def test_what_harbor_makes_of_a_judge_file_we_make_of_it(ask, criteria, scoring, is_tidy, chance):
     if is_tidy:  # without what the original ignores in silence, and we do not
         criteria = [
-            {key: each[key] for key in each if KEYS.get(key, each.get("type")) == each.get("type")} for each in criteria
+            {key: criterion[key] for key in criterion if KEYS.get(key, criterion.get("type")) == criterion.get("type")}
+            for criterion in criteria
         ]
-    parts = [*(("[[criterion]]", each) for each in criteria), *([("[scoring]", scoring)] if scoring else [])]
+    parts = [*(("[[criterion]]", criterion) for criterion in criteria), *([("[scoring]", scoring)] if scoring else [])]
     text = "".join(f"{head}\n" + "".join(f"{key} = {json.dumps(part[key])}\n" for key in part) for head, part in parts)
-    ranks = [chance.randrange(size_of(each)) for each in criteria]
-    theirs = ask("judged", text, [raw_of(each, rank) for each, rank in zip(criteria, ranks, strict=True)])
+    ranks = [chance.randrange(size_of(criterion)) for criterion in criteria]
+    theirs = ask("judged", text, [raw_of(criterion, rank) for criterion, rank in zip(criteria, ranks, strict=True)])
     if theirs is None:
         pytest.skip("rewardkit is not installed: it needs Python 3.12")
     result = lint("judge.toml", text.encode())
@@ -346,9 +348,9 @@ def answer_by_chance(rubric, chance):
 def answer_in_words(rubric, chance):
     """The answer to each criterion as a judge of a written scorer gives it, and our result for these."""
     ranks, ours = answer_by_chance(rubric, chance)
-    ranked = [sorted(each.grades, key=lambda grade: grade.score) for each in prepare(rubric, "r").criteria]
+    ranked = [sorted(criterion.grades, key=lambda grade: grade.score) for criterion in prepare(rubric, "r").criteria]
     answers = [grades[rank].answer for grades, rank in zip(ranked, ranks, strict=True)]
-    return [{True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each) for each in answers], ours
+    return [{True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer) for answer in answers], ours
 
 
 def texts_of(rubric):
@@ -408,7 +410,7 @@ def test_the_restated_score_is_that_of_the_original(ask, ask_readers, dialect, d
     if dialect == "autoevals":  # levels go from 0 to 1 here, as the page says
         values = json.loads(case.text)["fact"]["choice_scores"].values()
         score = min(values) + float(score) * (max(values) - min(values))
-    if dialect == "tolokaforge" and all(each.get("required") for each in read_criteria(case)):
+    if dialect == "tolokaforge" and all(criterion.get("required") for criterion in read_criteria(case)):
         score = int(bool(passes) or all(ranks))  # 1 or 0 there, a share here, as the page says
     theirs = ask_score(ask, ask_readers, dialect, case, ranks)
     assert theirs[0] == pytest.approx(float(score), abs=1e-12)
@@ -667,7 +669,7 @@ def test_promptfoo_ignores_not_before_types_that_it_never_turns(promptfoo):
     checks = [{"type": kind, "value": "It is [yes]"} for kind in ("not-factuality", "not-model-graded-closedqa")]
     config = {"prompts": ["p"], "providers": ["echo"], "tests": [{"vars": {"q": "x"}, "assert": checks}]}
     findings = lint("promptfooconfig.json", json.dumps(config).encode()).findings
-    assert [each.code for each in findings] == ["schema.ignored-negation"] * 2
+    assert [finding.code for finding in findings] == ["schema.ignored-negation"] * 2
     (result,) = promptfoo(config, BY_MARK)
     assert (result["success"], result["score"]) == (True, 1)  # both are met
 
@@ -701,7 +703,9 @@ def convert_file(name, target, folder):
 def test_promptfoo_asks_and_checks_what_a_suite_of_agentv_does(promptfoo, tmp_path):
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
     results = promptfoo(convert_file("suite.yaml", "promptfoo", tmp_path), GRADER.replace("0.7", "1"))
-    asked = {each["testIdx"]: (each["response"]["output"], each["success"], each["score"]) for each in results}
+    asked = {
+        result["testIdx"]: (result["response"]["output"], result["success"], result["score"]) for result in results
+    }
     messages = json.dumps([{"role": "user", "content": 'Hi "you" {{ x }}'}])
     assert asked == {0: ("Can I now have {{ other }} {% if x %} #} it?", True, 1), 1: (messages, True, 1)}
 
@@ -732,7 +736,7 @@ def test_agentv_loads_and_asks_what_a_suite_of_promptfoo_does(agentv, tmp_path):
     graders = [
         json.loads(each.read_text("utf-8")) for each in (tmp_path / "out/suite/tower/code_graders").glob("*.json")
     ]
-    assert sorted((each["type"], each["value"], each.get("negate", False)) for each in graders) == [
+    assert sorted((grader["type"], grader["value"], grader.get("negate", False)) for grader in graders) == [
         ("contains", "1889", False),
         ("icontains", "{{x}}", True),
     ]

@@ -51,7 +51,7 @@ for label, file, text in read_data():
 def look(name, text):
     """The rules of the findings with the texts that they mark, and how many rubrics there are."""
     result = examine_file(name, text.encode()).result
-    return {(each.rule, result.source.slice(each.span)) for each in result.findings}, result.rubrics
+    return {(finding.rule, result.source.slice(finding.span)) for finding in result.findings}, result.rubrics
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -80,9 +80,9 @@ def test_what_several_merges_of_one_field_contradict_is_told_once():
         """)
     findings = lint("a.yaml", text.encode()).findings
     ((line, related),) = (
-        (each.values["line"], [place.span for place in each.related])
-        for each in findings
-        if each.code == "conflicting-field.contradicts"
+        (finding.values["line"], [place.span for place in finding.related])
+        for finding in findings
+        if finding.code == "conflicting-field.contradicts"
     )
     assert (line, len(related)) == ("line 3", 1)
 
@@ -140,7 +140,7 @@ def test_what_is_wrong_with_shared_evaluators_is_told_once_where_it_is_written_a
     text = text.replace("expected_outcome", "description")
     count = text.count("description")
     findings = lint("a.yaml", text.encode()).findings
-    assert [(each.code, text[each.span.start : each.span.end]) for each in findings] == [
+    assert [(finding.code, text[finding.span.start : finding.span.end]) for finding in findings] == [
         ("deprecated-description.renamed", "description")
     ] * count
     fixed = fix("a.yaml", text.encode())
@@ -196,7 +196,7 @@ def test_cases_of_agentv_5_that_share_a_rubric_have_no_rubric_of_promptfoo(share
     assert describe(text, "a.yaml") == []
     rubrics = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
     place = ("assert", 0, "value")
-    assert [(each.path, each.view.dialect.name) for each in rubrics] == [
+    assert [(rubric.path, rubric.view.dialect.name) for rubric in rubrics] == [
         (("tests", 0, *place), "agentv-a7"),
         (("tests", 1, *place), "agentv-a7"),
     ]

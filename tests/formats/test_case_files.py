@@ -39,7 +39,8 @@ def report(folder, *args, stdin=""):
     done = commands.run("rubric-lint", "check", "--format", "json", *args, cwd=folder, stdin=stdin)
     told = json.loads(done.stdout)
     found = [
-        f"{each['file']}:{each['start']['line']}:{each['start']['column']} {each['code']}" for each in told["findings"]
+        f"{finding['file']}:{finding['start']['line']}:{finding['start']['column']} {finding['code']}"
+        for finding in told["findings"]
     ]
     found += [f"{each['file']}:{each['line']}:{each['column']}" for each in told.get("unread", ())]
     return done, told["summary"], [each.replace(str(folder), "FOLDER") for each in found]
@@ -61,7 +62,9 @@ def test_what_is_not_read_with_a_suite_is_told_with_its_place(name, write, said)
     done, _, found = report(folder, "s.eval.yaml")
     assert (found, done.returncode) == (row["found"], int(any(" " in each for each in found)))
     told = json.loads(done.stdout)
-    said([each["message"] for each in told["findings"]], [each["reason"] for each in told.get("unread", ())])
+    said(
+        [finding["message"] for finding in told["findings"]], [finding["reason"] for finding in told.get("unread", ())]
+    )
 
 
 def test_a_suite_whose_files_have_rubrics_is_not_without_any(write):

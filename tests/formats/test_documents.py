@@ -61,7 +61,7 @@ DOCUMENTS = {
 def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(text, said):
     code, written, told = import_file("r.md", text)
     assert code == 0
-    assert {each.severity for each in lint("r.rubric.yaml", written.encode()).findings} <= {"warning"}
+    assert {finding.severity for finding in lint("r.rubric.yaml", written.encode()).findings} <= {"warning"}
     said(written, told)
 
 

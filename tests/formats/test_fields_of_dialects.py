@@ -101,7 +101,7 @@ def vary(name: str, part: str, key: str) -> Variant | None:
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     if part == "around":
         places = [view.path[:end] for end in reversed(range(len(view.path)))]
-    place = next((each for each in places if isinstance(document.value(each), dict)), None)
+    place = next((place for place in places if isinstance(document.value(place), dict)), None)
     if name in CODE:
         if f"{key} = " in text:
             return None
@@ -122,7 +122,10 @@ def read_meaning(name: str, text: str, tables: Sequence[Mapping[str, Any]] = ())
     settings = FileSettings(shapes=tuple(map(FormatTable.from_table, tables)))
     (loaded, *_) = load_examined(name, examine_file(name, text.encode(), settings)).values()
     prepared = loaded.prepare()
-    criteria = [(each.id, each.share, each.gate, [grade.score for grade in each.grades]) for each in prepared.criteria]
+    criteria = [
+        (criterion.id, criterion.share, criterion.gate, [grade.score for grade in criterion.grades])
+        for criterion in prepared.criteria
+    ]
     return criteria, loaded.rubric.thresholds
 
 

@@ -36,8 +36,8 @@ def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_foun
     result, rubrics = see(name, text)
     assert [criterion.id for rubric in rubrics for criterion in rubric.criteria] == ids
     assert codes(result.findings) == found
-    doubts = [reason for each in rubrics for _, reason in each.view.doubts]
-    unscorable = dict.fromkeys(each.view.unscorable for each in rubrics if each.view.unscorable)
+    doubts = [reason for rubric in rubrics for _, reason in rubric.view.doubts]
+    unscorable = dict.fromkeys(rubric.view.unscorable for rubric in rubrics if rubric.view.unscorable)
     reasons = sorted(name_in(reason, name) for reason in (*doubts, *unscorable))
     assert sorted(each.reason for each in result.unread) == reasons
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
@@ -107,7 +107,9 @@ def test_what_adopt_is_told_of_a_word_leaves_the_signs_of_its_key_as_they_are(an
     assert commands.run("rubric-lint", "adopt", "r.yaml", "--map", answer).returncode == 0
     done = commands.run("rubric-lint", "convert", "r.yaml", "--to", "rubric")
     (rubric,) = load_rubrics("r.rubric.yaml", done.stdout.encode()).values()
-    assert [(each.weight, each.gate) for each in rubric.model.criteria] == list(zip([2, -1, 1], gates, strict=True))
+    assert [(criterion.weight, criterion.gate) for criterion in rubric.model.criteria] == list(
+        zip([2, -1, 1], gates, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,9 @@ def test_a_sample_is_recognised_at_a_quick_look_too_and_sound(sample):
     assert could_hold_rubrics(sample.text.encode(), sample.file)
 
 
-@pytest.mark.parametrize("name", [name for name, each in SAMPLES.items() if not each.file.endswith((".py", ".toml"))])
+@pytest.mark.parametrize(
+    "name", [name for name, sample in SAMPLES.items() if not sample.file.endswith((".py", ".toml"))]
+)
 def test_a_file_that_says_it_is_ours_is_read_as_ours(name):
     document = read_documents(Source(SAMPLES[name].file, SAMPLES[name].text))[0][0]
     assert {
@@ -211,7 +213,7 @@ BESIDE_OLD = "  - {id: two, rubrics: [{id: b, expected_outcome: Says why}]}\n"
 )
 def test_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
     dialects = {dialect for dialect, _ in located(text)}
-    hints = [each for each in findings(text) if each[1].endswith("min_score")]
+    hints = [finding for finding in findings(text) if finding[1].endswith("min_score")]
     wanted = [("unknown-field.misspelt", "/tests/0/rubrics/0/min_score")]
     assert (dialects, hints) == ({expected}, wanted if expected == "v2" else [])
 
@@ -282,7 +284,7 @@ def test_what_is_wrong_among_assertions_is_told_once_and_at_its_place():
 def test_texts_among_assertions_are_scored_beside_what_stands_in_the_same_list():
     text = dedent(TEXTS) + "      - {type: rubrics, name: style, criteria: [{id: a, outcome: Says how}]}\n"
     scored = load_rubrics("a.yaml", text.encode())
-    assert {name: [each.id for each in rubric.criteria] for name, rubric in scored.items()} == {
+    assert {name: [criterion.id for criterion in rubric.criteria] for name, rubric in scored.items()} == {
         "one": ["rubric-1", "rubric-2"],
         "one/style": ["a"],
     }
@@ -332,7 +334,7 @@ def test_a_dictionary_is_found_wherever_its_levels_begin(lowest, highest):
 
 @pytest.mark.parametrize(("name", "data", "code", "said"), TABLES["what makes a verdict another"])
 def test_what_makes_a_verdict_another_than_it_says_is_an_error(name, data, code, said):
-    found = [each for each in lint(name, json.dumps(data).encode()).findings if each.severity == "error"]
+    found = [finding for finding in lint(name, json.dumps(data).encode()).findings if finding.severity == "error"]
     assert [each.code for each in found] == [code] * len(said)
     assert all(part in each.message for each, part in zip(found, said, strict=True))
 
@@ -381,6 +383,6 @@ def test_each_target_gets_what_it_can_read_or_a_refusal(sample, tmp_path, monkey
             made, data = "back.rubric.yaml", imported.text.encode()
         else:
             data = Path(made).read_bytes()
-        assert {each.severity for each in lint(made, data).findings} <= {Severity.WARNING, Severity.HINT}, target
+        assert {finding.severity for finding in lint(made, data).findings} <= {Severity.WARNING, Severity.HINT}, target
         if target not in _NOT_READ:
             assert load_rubrics(made, data), target

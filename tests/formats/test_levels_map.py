@@ -113,7 +113,7 @@ def test_the_outline_lists_each_level():
     state = State("file:///a.yaml", "a.yaml", "yaml", 1, DocumentText.of(SHORT), FileSettings())
     (rubric,) = make_outline(analyse(state))
     (criterion,) = rubric["children"]
-    assert [(each["name"], each["detail"]) for each in criterion["children"]] == [
+    assert [(child["name"], child["detail"]) for child in criterion["children"]] == [
         ("1", "Wrong in a main point"),
         ("3", "Right in the main points"),
         ("5", "Right in all points, with a source for each"),

@@ -103,7 +103,9 @@ def test_a_file_that_names_the_rubric_schema_has_rubrics_too():
 
 @pytest.mark.parametrize(("name", "text"), DOCUMENTS.values(), ids=DOCUMENTS)
 def test_each_document_follows_the_schema_that_it_names_or_the_one_above_all(name, text, said):
-    said([" ".join(each) for each in located(text, name)], [" ".join(each) for each in findings(text, name)])
+    said(
+        [" ".join(finding) for finding in located(text, name)], [" ".join(finding) for finding in findings(text, name)]
+    )
 
 
 SILENT = {

@@ -81,7 +81,7 @@ def test_entries_that_are_no_criteria_are_findings_where_rubrics_are(entry):
     }
     for text, pointer in lists.items():
         result = lint("a.yaml", text.encode())
-        told = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+        told = [(finding.code, finding.pointer, result.source.slice(finding.span)) for finding in result.findings]
         assert (told, result.rubrics, result.unread) == ([("schema.unexpected", pointer, entry)], 2, ())
 
 
@@ -96,7 +96,7 @@ LISTS_IN_LISTS = {
 @pytest.mark.parametrize(("text", "pointer", "claimed"), LISTS_IN_LISTS.values(), ids=LISTS_IN_LISTS)
 def test_a_list_in_a_list_is_told_where_an_alias_repeats_it(text, pointer, claimed):
     result = lint("a.yaml", text.encode(), FileSettings(claimed=claimed))
-    told = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+    told = [(finding.code, finding.pointer, result.source.slice(finding.span)) for finding in result.findings]
     assert (told, result.unread) == ([("schema.unexpected", pointer, "*common")], ())
 
 

@@ -36,7 +36,7 @@ def test_texts_that_a_model_judges_are_a_checklist(kind):
 @pytest.mark.parametrize("value", ["5", "true", "1e400"])
 def test_a_value_that_promptfoo_refuses_is_found(kind, value):
     result = lint(NAME, f"{HEAD}    assert: [{{type: {kind}, value: {value}}}]\n".encode())
-    assert [(each.rule, result.source.slice(each.span)) for each in result.findings] == [("schema", value)]
+    assert [(finding.rule, result.source.slice(finding.span)) for finding in result.findings] == [("schema", value)]
 
 
 @pytest.mark.parametrize(("key", "kind"), [("asert", "llm-rubric"), ("assert", "not-llm-rubirc")])

@@ -32,7 +32,7 @@ def test_a_random_rubric_scores_as_in_its_system(dialect, data):
     assert [len(criterion.grades) for criterion in rubric.criteria] == list(case.counts)
     for _ in range(ANSWERS):
         ranks = [max(chance.randrange(count), chance.randrange(count)) for count in case.counts]  # most marks are high
-        answers = tuple(each.grades[rank].answer for each, rank in zip(rubric.criteria, ranks, strict=True))
+        answers = tuple(criterion.grades[rank].answer for criterion, rank in zip(rubric.criteria, ranks, strict=True))
         ours = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
         score, passes = case.score(ranks)
         assert (ours.score, passes in (None, ours.verdict is Verdict.PASS)) == (score, True)
@@ -51,20 +51,20 @@ def test_the_mean_is_that_of_healthbench(drawn, is_repeated):
     rubrics, results, theirs = [], [], []
     for number, (points, chance) in enumerate(drawn):
         points.append(3)
-        items = [{"criterion": f"Names part {at}", "points": each, "tags": []} for at, each in enumerate(points)]
+        items = [{"criterion": f"Names part {at}", "points": point, "tags": []} for at, point in enumerate(points)]
         row = json.dumps({"prompt_id": f"p{number}", "rubrics": items})
         (rubric,) = load_rubrics("rows.jsonl", row).values()
         met = [chance.random() < 0.5 for _ in points]
         output = JudgeOutput(tuple(met), (None,) * len(met))
         rubrics.append(rubric)
         results.append(score_samples(rubric, [output, output]) if is_repeated else rubric.grade(output))
-        possible = sum(Fraction(str(each)) for each in points if each > 0)
-        theirs.append(sum(Fraction(str(each)) for each, is_met in zip(points, met, strict=True) if is_met) / possible)
+        possible = sum(Fraction(str(point)) for point in points if point > 0)
+        theirs.append(sum(Fraction(str(point)) for point, is_met in zip(points, met, strict=True) if is_met) / possible)
     totals = Totals(rubrics)
     for result in results:
         totals.take(result)
     assert totals.mean == min(max(sum(theirs) / len(theirs), Fraction(0)), Fraction(1))
-    assert [each.mean for each in totals.rubrics.values()] == [max(score, Fraction(0)) for score in theirs]
+    assert [rubric.mean for rubric in totals.rubrics.values()] == [max(score, Fraction(0)) for score in theirs]
 
 
 ROW = {"prompt_id": "p", "rubrics": [
@@ -76,9 +76,9 @@ def test_the_mean_of_a_run_counts_what_scores_lose_below_0(tmp_path):
     met, mean = [[1, 1], [1, 0]], 0.25
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW), "utf-8")
     checks = [[{"id": f"rubric-{at}", "satisfied": bool(each)} for at, each in enumerate(row, 1)] for row in met]
-    lines = [json.dumps({"id": str(at), "output": {"checks": each}}) for at, each in enumerate(checks)]
+    lines = [json.dumps({"id": str(at), "output": {"checks": check}}) for at, check in enumerate(checks)]
     (tmp_path / "outputs.jsonl").write_text("\n".join(lines), "utf-8")
     done = commands.run("rubric-score", "rows.jsonl", "outputs.jsonl", "--format", "json", cwd=tmp_path)
     printed = json.loads(done.stdout)
     assert printed["totals"]["mean"] == mean
-    assert [each["score"] for each in printed["results"]] == [max((2 * a - 3 * b) / 2, 0) for a, b in met]
+    assert [result["score"] for result in printed["results"]] == [max((2 * a - 3 * b) / 2, 0) for a, b in met]

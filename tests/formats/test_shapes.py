@@ -33,8 +33,13 @@ def mean(text, table, name="rubric.yaml"):
         called: (
             rubric.model.thresholds.pass_at,
             [
-                (each.id, str(each.share), each.gate, [(grade.answer, str(grade.score)) for grade in each.grades])
-                for each in rubric.criteria
+                (
+                    criterion.id,
+                    str(criterion.share),
+                    criterion.gate,
+                    [(grade.answer, str(grade.score)) for grade in criterion.grades],
+                )
+                for criterion in rubric.criteria
             ],
         )
         for called, rubric in load_rubrics(name, text.encode(), settings(table)).items()
@@ -43,7 +48,7 @@ def mean(text, table, name="rubric.yaml"):
 
 def found(text, table, name="rubric.yaml"):
     result = examine_file(name, text.encode(), settings(table)).result
-    return [(result.source.slice(each.span), *told(each)) for each in result.findings]
+    return [(result.source.slice(finding.span), *told(finding)) for finding in result.findings]
 
 
 YES_NO = [(False, "0"), (True, "1")]
@@ -123,7 +128,7 @@ def test_a_gate_does_not_hold_where_the_criterion_says_that_it_is_none(beside, g
     ((_, criteria),) = mean(
         text, 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\ngate = ["least", "blocker"]'
     ).values()
-    assert [each[2] for each in criteria] == [gate]
+    assert [criterion[2] for criterion in criteria] == [gate]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +213,7 @@ def test_each_match_of_a_star_is_a_rubric_with_its_own_name_and_task():
     table += 'rubric = "/cases/*/id"\ntask = "/cases/*/prompt"'
     text = '{"cases": [{"id": "one", "prompt": "Why?", "checks": ["A"]}, {"id": "two", "checks": [{"t": "B"}]}]}'
     rubrics = load_rubrics("cases.json", text.encode(), settings(table))
-    assert {name: each.model.view.task for name, each in rubrics.items()} == {"one": "Why?", "two": ""}
+    assert {name: rubric.model.view.task for name, rubric in rubrics.items()} == {"one": "Why?", "two": ""}
 
 
 ONE = "[{text: Names the cause}]"
@@ -227,7 +232,7 @@ def test_a_second_table_for_the_same_criteria_is_an_error():
     shapes = tuple(shape for table in tables for shape in settings(table).shapes)
     shapes = (shapes[0], replace(shapes[1], name="theirs"))
     result = examine_file("rubric.yaml", f"c: {ONE}\nd: {ONE}".encode(), FileSettings(shapes=shapes)).result
-    assert [(result.source.slice(each.span), *told(each)) for each in result.findings] == [
+    assert [(result.source.slice(finding.span), *told(finding)) for finding in result.findings] == [
         (ONE, "schema.second-table", "ours", "theirs")
     ]
 
@@ -296,7 +301,7 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
         for each in (table, table.replace("lower", "higher"))
     ]
     assert hashes[0] == rubric.hash != hashes[1]
-    said([each.title for each in make_examples(rubric)])
+    said([example.title for example in make_examples(rubric)])
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.model, load_target("inspect"))
     said(caught.value.message)
@@ -367,4 +372,4 @@ def test_a_table_counts_for_its_files_alone(tmp_path):
     )
     finder = SettingsFinder()
     inside, outside = (finder.for_file(str(tmp_path / name)) for name in ("eval/a.conf", "a.yaml"))
-    assert ([each.name for each in inside.shapes], inside.is_named, outside) == (["ours"], True, FileSettings())
+    assert ([shape.name for shape in inside.shapes], inside.is_named, outside) == (["ours"], True, FileSettings())

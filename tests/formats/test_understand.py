@@ -57,7 +57,7 @@ FILES = {**RUBRICS, **LOOK_ALIKES}
 
 
 @pytest.mark.spread(3)
-@pytest.mark.parametrize(("name", "text"), [each[:2] for each in FILES.values()], ids=FILES)
+@pytest.mark.parametrize(("name", "text"), [file[:2] for file in FILES.values()], ids=FILES)
 def test_check_show_and_score_say_the_same_of_a_file(name, text):
     _, found = look(name, text)
     read = [view.path for each in found if each.is_rubric for view in each.views]
@@ -69,7 +69,7 @@ def test_check_show_and_score_say_the_same_of_a_file(name, text):
     assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision == "report")
     refusals = [each.partition(" cannot be scored: ")[2] for each in shown.unscorable]
     assert {*filter(None, refusals)} <= {each.reason for each in shown.unread}
-    assert all(each.examples for each in shown.rubrics) == (decision != "report" or not read)
+    assert all(rubric.examples for rubric in shown.rubrics) == (decision != "report" or not read)
     if read and decision == "report":
         with pytest.raises(RubricError):
             prepare(name, examined)

@@ -317,7 +317,7 @@ PENALTIES = ["points: 2, type: penalty", "penalty: 2", "points: 2, kind: negativ
 def test_a_criterion_that_says_that_it_is_a_penalty_costs_its_points(mark):
     items = f"{{id: a, points: 4, text: Names it}}, {{id: b, points: 4, text: Dates it}}, {{id: c, {mark}, text: Lies}}"
     rubric, result = examine(f"scale: yes-no\ncriteria: [{items}]")
-    assert ([each.weight for each in rubric.criteria], result.unread) == ([4, 4, -2], ())
+    assert ([criterion.weight for criterion in rubric.criteria], result.unread) == ([4, 4, -2], ())
 
 
 FLAGS = ["gate", "is_gate", "hard_fail", "gating", "veto", "knockout", "isBlocking", "must_pass"]
@@ -326,12 +326,12 @@ FLAGS = ["gate", "is_gate", "hard_fail", "gating", "veto", "knockout", "isBlocki
 @pytest.mark.parametrize("flag", FLAGS)
 def test_a_flag_is_a_gate_by_the_words_of_its_key(flag):
     rubric, result = examine(f"scale: yes-no\n{ITEMS.replace('id: b', f'id: b, {flag}: true')}")
-    assert ([each.gate for each in rubric.criteria], result.unread) == ([None, 10], ())
+    assert ([criterion.gate for criterion in rubric.criteria], result.unread) == ([None, 10], ())
 
 
 def test_all_criteria_must_be_met_where_the_file_says_that_all_combine():
     rubric, result = examine(f"scale: yes-no\ncombine: all\n{ITEMS}")
-    assert ([each.gate for each in rubric.criteria], result.unread) == ([10, 10], ())
+    assert ([criterion.gate for criterion in rubric.criteria], result.unread) == ([10, 10], ())
 
 
 HUNDRED = "criteria: [{id: a, weight: 40, text: Names the year}, {id: b, weight: 70, text: Names the day}]"
@@ -378,11 +378,11 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
     own = "{id: a, weight: 2, text: Names it, levels: {1: No name, 5: A name}}, {id: b, weight: 1, text: Dates it}"
     own += ", {id: c, weight: 1, text: Says why}"
     rubric, result = examine(f"scale: 1-5\npass_threshold: 4\ncriteria: [{own}]")
-    texts = [[level.outcome for level in each.levels if level.outcome] for each in rubric.criteria]
+    texts = [[level.outcome for level in criterion.levels if level.outcome] for criterion in rubric.criteria]
     assert (texts, codes(result.findings)) == ([["No name", "A name"], [], []], ["undescribed-scale.undescribed"])
     own = "{id: a, text: Names it}, {id: b, text: Dates it, scale: 0-10}, {id: c, text: Says why, scale: 0-10}"
     rubric, _ = examine(f"scale: 0-5\npass_threshold: 80%\ncriteria: [{own}]")
-    assert [each.levels[-1].number for each in rubric.criteria] == [5, 10, 10]
+    assert [criterion.levels[-1].number for criterion in rubric.criteria] == [5, 10, 10]
     assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.8"), None)
 
 

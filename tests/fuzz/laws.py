@@ -234,7 +234,7 @@ def _counts(result: Result) -> dict[str, int]:
 
 
 def _describe(result: Result) -> list[tuple[Any, ...]]:
-    return [(each.rule, each.span, each.message, each.pointer, each.fix) for each in result.findings]
+    return [(finding.rule, finding.span, finding.message, finding.pointer, finding.fix) for finding in result.findings]
 
 
 def _check_places(result: Result) -> None:
@@ -255,11 +255,11 @@ def _check_places(result: Result) -> None:
 
 def _check_score(scored: Any) -> None:
     """Compare a result with the formula, written a second time with fractions."""
-    weights = [Fraction(each.criterion.weight) for each in scored.criteria]
-    values = [each.grade.score for each in scored.criteria]
+    weights = [Fraction(criterion.criterion.weight) for criterion in scored.criteria]
+    values = [criterion.grade.score for criterion in scored.criteria]
     expected = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction()) / sum(weights)
     assert scored.score == expected, "a score is not the weighted average"
-    met = all(each.grade.gate_met for each in scored.criteria)
+    met = all(criterion.grade.gate_met for criterion in scored.criteria)
     verdict = Verdict.PASS if expected >= Fraction(8, 10) else Verdict.BORDERLINE
     verdict = Verdict.FAIL if not met or expected < Fraction(6, 10) else verdict
     assert scored.verdict == verdict, "a verdict does not follow from the score"
@@ -268,7 +268,7 @@ def _check_score(scored: Any) -> None:
 def _meaning(name: str, data: bytes) -> Any:
     """What the rubrics of a file mean, or that they cannot be scored."""
     try:
-        return {called: each.hash for called, each in load_rubrics(name, data).items()}
+        return {called: rubric.hash for called, rubric in load_rubrics(name, data).items()}
     except (RubricError, SettingsError):
         return None
 

@@ -57,7 +57,7 @@ def test_answers_are_read_with_all_their_fields_from_lines_and_lists():
         ("7", "ranges", ("So.", "Why?", "Thus."), record)
     ]
     records = [answer(1), answer(2)]
-    assert [each.record for each in read_answers([json.dumps(records, indent=1).encode()], RUBRICS)] == records
+    assert [answer.record for answer in read_answers([json.dumps(records, indent=1).encode()], RUBRICS)] == records
     # The rubric need not be named where there is one.
     assert check_answers(lines({"id": "a", "answer": "So."}), {"only": HOLISTIC}) == 1
 
@@ -342,7 +342,7 @@ def test_all_samples_are_kept_and_none_is_made_up(tmp_path):
     replies = [checks(True, False, True), checks(True, True, False), checks(True, False, False)]  # noqa: FBT003
     with serving(lambda asked: replies[asked.before]) as server:
         tally, _, results = judge(server, tmp_path, answer(1, rubric="checklist"), samples=3)
-    found = [[check["satisfied"] for check in each["checks"]] for each in results[0]["outputs"]]
+    found = [[check["satisfied"] for check in output["checks"]] for output in results[0]["outputs"]]
     assert found == [[True, False, True], [True, True, False], [True, False, False]]
     assert ("output" in results[0], tally.stable) == (False, 0)
 

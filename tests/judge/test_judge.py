@@ -172,8 +172,8 @@ def draw_checks(shape, data):
     """An allowed answer to each criterion, in the form that the schema asks for."""
     field = shape.criteria[0].field
     drawn = {
-        each.id: {"reasoning": "", field: data.draw(st.sampled_from([grade.answer for grade in each.grades]))}
-        for each in shape.criteria
+        criterion.id: {"reasoning": "", field: data.draw(st.sampled_from([grade.answer for grade in criterion.grades]))}
+        for criterion in shape.criteria
     }
     return drawn["overall"] if shape is HOLISTIC else {"checks": drawn}
 

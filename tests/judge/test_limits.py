@@ -156,7 +156,7 @@ def judge(bank, limit, *, models=("one",), answers=8, plan=None, **call):
         calls = [Call(model, "http://127.0.0.1:9/v1", **call) for model in models]
         pace = Pace(clock=lambda: next(clock), sleep=wait)
         account.find_pace = lambda _endpoint: pace
-        panel = Panel([Endpoint(each, "none") for each in calls], account)
+        panel = Panel([Endpoint(call, "none") for call in calls], account)
         run = JudgeRun(panel, Kept(), plan or JudgeOptions(), lambda *what: told.append(what))
         async with panel:
             try:

@@ -123,21 +123,24 @@ def combine(outputs):
     means, verdicts = zip(*map(verdict, outputs), strict=True)
     worst_first = ["fail", "borderline", "pass"]
     upper = sorted(means)[len(means) // 2]
-    criteria = [(name, middle([each[name] for each in outputs])) for name in IDS]
+    criteria = [(name, middle([output[name] for output in outputs])) for name in IDS]
     return {
         "score": float((middle(means) + upper) / 2),
-        "verdict": worst_first[middle([worst_first.index(each) for each in verdicts])],
+        "verdict": worst_first[middle([worst_first.index(verdict) for verdict in verdicts])],
         "verdicts": {name: verdicts.count(name) for name in ("pass", "borderline", "fail")},
         "stable": len(set(verdicts)) == 1,
         "criteria": [
-            (name, value, sum(each[name] == value for each in outputs) / len(outputs)) for name, value in criteria
+            (name, value, sum(output[name] == value for output in outputs) / len(outputs)) for name, value in criteria
         ],
     }
 
 
 def read_result(result):
     found = {name: result[name] for name in ("score", "verdict", "verdicts", "stable")}
-    return {**found, "criteria": [(each["id"], each["raw"], each["share"]) for each in result["criteria"]]}
+    return {
+        **found,
+        "criteria": [(criterion["id"], criterion["raw"], criterion["share"]) for criterion in result["criteria"]],
+    }
 
 
 def as_output(given):
@@ -198,12 +201,12 @@ def test_models_samples_criteria_and_orders_combine(folder, models, samples, per
         orders = [expected_order(seed, record["id"], *each) if seed else IDS for each in drawn]
         assert [behave.orders[model, text, number] for model, number in drawn] == orders
         members = about["panel"] if models > 1 else [about]
-        assert [each["model"] for each in members] == names
-        assert [order for each in members for order in each.get("orders", [])] == (orders if seed else [])
+        assert [member["model"] for member in members] == names
+        assert [order for member in members for order in member.get("orders", [])] == (orders if seed else [])
         assert about.get("independent_votes_at_most") == (models if len(drawn) > 1 else None)
         assert (about.get("per_criterion", False), about.get("shuffle")) == (per_criterion, seed)
         tries = {order[0]: [1] for order in orders} and (dict.fromkeys(IDS, 1) if per_criterion else 1)
-        assert [tried for each in members for tried in each["attempts"]] == [tries] * len(drawn)
+        assert [tried for member in members for tried in member["attempts"]] == [tries] * len(drawn)
         overall = [output["overall_reasoning"] for output in found]
         said = [f"{model} {number}" for model, number in drawn]
         assert overall == (["\n".join(f"{name}: {each}" for name in IDS) for each in said] if per_criterion else said)
@@ -585,7 +588,7 @@ def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(
     assert [tuple(rater.values()) for rater in found["raters"]] == [
         ("ana", "person", 4), ("a", "judge", 4), ("b", "judge", 4), ("c", "judge", 4), ("panel", "panel", 4)
     ]  # fmt: skip
-    assert [(each["between"], each["raters"]) for each in found["comparisons"]] == [
+    assert [(comparison["between"], comparison["raters"]) for comparison in found["comparisons"]] == [
         ("label and judge", ["ana", "a"]),
         ("label and judge", ["ana", "b"]),
         ("label and judge", ["ana", "c"]),
@@ -596,7 +599,7 @@ def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(
         ("judges", ["b", "c"]),
     ]
     assert [rate["judge"] for rate in found["pass_rates"]] == ["a", "b", "c", "panel"]
-    assert [each["rater"] for each in found["samples"]] == ["a", "b", "c"]
+    assert [sample["rater"] for sample in found["samples"]] == ["a", "b", "c"]
     assert {each["ratings"][1]["rater"] for each in found["disagreements"]["worst"]} == {"a", "c"}
 
 

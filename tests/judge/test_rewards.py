@@ -47,7 +47,7 @@ IMAGE = [{"role": "user", "content": [{"type": "image", "image": object()}]}]
 
 
 def output(*scores, names=tuple(CRITERIA)):
-    return json.dumps({"checks": [{"id": name, "score": each} for name, each in zip(names, scores, strict=False)]})
+    return json.dumps({"checks": [{"id": name, "score": score} for name, score in zip(names, scores, strict=False)]})
 
 
 def told(messages):
@@ -161,7 +161,9 @@ def test_an_invalid_output_is_asked_for_again_with_what_is_wrong():
 def test_an_object_that_is_invalid_is_shown_again_as_json():
     judge = Recorder({"checks": ["é"]}, {"checks": {1}}, 7, json.loads(SAYING["fair"]))
     assert rate(trl_reward(RUBRIC, judge, attempts=4), ["x"]) == [0.6]
-    shown = [[each["content"] for each in messages if each["role"] == "assistant"] for messages, _ in judge.asked]
+    shown = [
+        [message["content"] for message in messages if message["role"] == "assistant"] for messages, _ in judge.asked
+    ]
     assert shown == [[], ['{"checks": ["é"]}'], ['{"checks": "{1}"}'], []]
 
 
@@ -302,7 +304,7 @@ def test_no_invalid_output_ever_counts():
         options = {"outputs": "judged", "reward": kind, "dropout": drops, "seed": number, "patience": None}
         none = rate(trl_reward(RUBRIC, on_invalid="none", **options), ["x"] * 6, prompts, judged=given)
         assert [each is not None for each in none] == valid
-        whole = {name: all(ok for ok, each in zip(valid, prompts, strict=True) if each == name) for name in prompts}
+        whole = {name: all(ok for ok, prompt in zip(valid, prompts, strict=True) if prompt == name) for name in prompts}
         skip = rate(trl_reward(RUBRIC, **options), ["x"] * 6, prompts, judged=given)
         assert skip == [each if whole[name] else None for each, name in zip(none, prompts, strict=True)]
 
@@ -372,7 +374,7 @@ def drawn_subsets(dropout, seeds, prompts=("Why?",), step=None):
         for prompt in prompts:
             worst = [output(*(0 if place == bad else 10 for place in range(4))) for bad in range(4)]
             rewards = rate(reward, ["x"] * 4, [prompt] * 4, judged=worst, trainer_state=state)
-            found[seed, prompt] = tuple(name for name, each in zip(CRITERIA, rewards, strict=True) if each < 1)
+            found[seed, prompt] = tuple(name for name, reward in zip(CRITERIA, rewards, strict=True) if reward < 1)
     return found
 
 
@@ -705,9 +707,9 @@ def test_criteria_may_be_dropped_from_groups_but_not_where_weights_vary():
         trl_reward(REPLY, outputs="judged", dropout=0.5)
     groups = {**CONDITIONAL, "criteria": [{"id": "code", "criteria": ["It exists", "It runs", "It ends"]}, "Kind"]}
     (rubric,) = load_rubrics("reply.rubric.json", json.dumps(groups)).values()
-    names = [each.id for each in rubric.criteria]
+    names = [criterion.id for criterion in rubric.criteria]
     given = json.dumps({"checks": [{"id": name, "satisfied": name == "code/1"} for name in names]})
-    shares = [each.share for each in rubric.criteria]
+    shares = [criterion.share for criterion in rubric.criteria]
     possible = {
         float(Fraction(shares[0] * (0 in kept), sum(shares[place] for place in kept)))
         for size in range(1, 5)

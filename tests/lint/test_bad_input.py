@@ -21,7 +21,9 @@ def findings(data, name="a.yaml", settings=None):
     """The code of each finding, its line, and the text that it marks."""
     result = lint(name, data if isinstance(data, bytes) else data.encode(), settings or FileSettings())
     at = result.source.position
-    return [(each.code, at(each.span.start).line, result.source.slice(each.span)) for each in result.findings]
+    return [
+        (finding.code, at(finding.span.start).line, result.source.slice(finding.span)) for finding in result.findings
+    ]
 
 
 def unreadable(name, data):
@@ -115,13 +117,13 @@ def test_a_mapping_in_the_place_of_criteria_says_how_to_write_a_list(written, ad
     claimed = f"# $schema: rubric-v2.schema.json\nrubrics: {written}\n"
     suite = f"tests:\n- {{id: a, rubrics: [{{id: x, expected_outcome: Yes}}]}}\n- {{id: b, rubrics: {written}}}\n"
     for text in (claimed, suite):
-        found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "schema"]
+        found = [finding for finding in lint("a.yaml", text.encode()).findings if finding.rule == "schema"]
         assert [(each.code, advice in each.message) for each in found] == [("schema.not-a-list", True)]
 
 
 def test_names_as_keys_of_levels_are_one_error():
     text = "rubrics: [{id: a, expected_outcome: Names it, levels: {low: No city, high: A city}}]\n"
-    assert [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings] == [
+    assert [(finding.rule, finding.pointer) for finding in lint("a.yaml", text.encode()).findings] == [
         ("schema", "/rubrics/0/levels/low")
     ]
 
@@ -200,8 +202,8 @@ FOREIGN = re.compile(
 def test_no_message_is_in_the_words_of_a_parser():
     results = [lint("a.yaml", f"# expected_outcome\n{text}".encode()) for text in UNSOUND]
     for result in results:
-        assert [each.message for each in result.findings if FOREIGN.search(each.message)] == []
-        assert [each for each in result.findings if each.span.start > len(result.source.text)] == []
+        assert [finding.message for finding in result.findings if FOREIGN.search(finding.message)] == []
+        assert [finding for finding in result.findings if finding.span.start > len(result.source.text)] == []
 
 
 TAGGED, BARE = "schema.tagged", "schema.unquoted"
@@ -240,4 +242,9 @@ def test_what_ends_no_line_of_yaml_leaves_a_comment_that_holds_all(end):
 
 
 def test_a_form_feed_is_named_as_what_it_is(said):
-    said([each.message for each in lint("a.yaml", b"# Mine\n\frubrics:\n- {id: a, expected_outcome: It}\n").findings])
+    said(
+        [
+            finding.message
+            for finding in lint("a.yaml", b"# Mine\n\frubrics:\n- {id: a, expected_outcome: It}\n").findings
+        ]
+    )

@@ -28,7 +28,7 @@ def lint(*args):
 
 
 def known(name="known.json"):
-    return [(each["file"], each["rule"]) for each in json.loads(Path(name).read_text("utf-8"))["findings"]]
+    return [(finding["file"], finding["rule"]) for finding in json.loads(Path(name).read_text("utf-8"))["findings"]]
 
 
 def test_the_file_has_a_line_for_each_finding_in_order(said):

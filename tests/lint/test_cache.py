@@ -250,7 +250,7 @@ def test_a_kept_result_is_the_result(suite):
             criterion=(),
             related=tuple(each._replace(path=()) for each in finding.related),
             fix=finding.fix and finding.fix.with_intents(()),
-            choices=tuple(each.with_intents(()) for each in finding.choices),
+            choices=tuple(choice.with_intents(()) for choice in finding.choices),
         )
         for finding in result.findings
     )

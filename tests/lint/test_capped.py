@@ -58,7 +58,9 @@ def find_openings():
 @pytest.mark.repository
 def test_no_other_module_opens_a_file_of_a_user():
     found = {
-        each for each in find_openings() if not each.startswith(("editor/", "formats/dialects/", "formats/search/"))
+        opening
+        for opening in find_openings()
+        if not opening.startswith(("editor/", "formats/dialects/", "formats/search/"))
     }
     assert found == set(OURS)
 

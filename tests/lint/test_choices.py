@@ -87,7 +87,7 @@ def test_a_key_without_a_colon_is_in_the_way_of_a_copy():
 def test_of_three_criteria_with_one_id_each_gets_its_own():
     text = "rubrics:\n" + "".join(f"  - {{id: a, expected_outcome: Names {each}}}\n" for each in ("one", "two", "all"))
     found = lint("a.yaml", text.encode(), OURS).findings
-    assert [[each.choice for each in finding.choices] for finding in found] == [
+    assert [[choice.choice for choice in finding.choices] for finding in found] == [
         ["rename-later", "rename-earlier"],
         ["rename-later", "rename-earlier"],
     ]
@@ -103,7 +103,7 @@ def test_a_split_says_that_it_changes_generated_ids_and_the_share_of_the_parts(s
         [two, {"id": "b", "expected_outcome": "Is kind"}],
     )
     files = (json.dumps({"rubrics": criteria}).encode() for criteria in rubrics)
-    said([[one.title for each in lint("a.json", file, OURS).findings for one in each.choices] for file in files])
+    said([[one.title for finding in lint("a.json", file, OURS).findings for one in finding.choices] for file in files])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_each_finding_of_an_id_names_the_new_id_that_its_fix_writes(choice, ids)
 )
 def test_a_placeholder_names_the_criterion_by_its_number_if_it_has_one(at, place, name):
     repair = write_placeholder({}, at, place)
-    assert [type(each) for each in repair.intents] == [ReplaceValue]
+    assert [type(intent) for intent in repair.intents] == [ReplaceValue]
     assert (repair.intents[0].path, repair.intents[0].text.endswith(f" {name}")) == (place, True)
 
 
@@ -182,8 +182,8 @@ def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
             new = apply(result, repair)
             data = new.to_bytes(new.text)
             after = lint(faulty.name, data, OURS)
-            rest = [each.rule for each in after.findings]
-            assert rest.count(finding.rule) < [each.rule for each in result.findings].count(finding.rule)
+            rest = [finding.rule for finding in after.findings]
+            assert rest.count(finding.rule) < [finding.rule for finding in result.findings].count(finding.rule)
             (now,) = read_data(faulty.name, data)
             touched = {path[1] for path in (intent.path for intent in repair.intents)}
             assert len(touched) == 1
@@ -221,7 +221,7 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.rubric.yaml").write_text(GAP, "utf-8")
     (found,) = json.loads(call("--format=json", "--no-cache")[0])["findings"]
-    assert [(each["name"], [edit["text"] for edit in each["edits"]]) for each in found["choices"]] == [
+    assert [(choice["name"], [edit["text"] for edit in choice["edits"]]) for choice in found["choices"]] == [
         ("widen-lower", ["5"]),
         ("widen-upper", ["4"]),
         ("add-band", ["      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5\n"]),
@@ -275,7 +275,7 @@ def test_every_choice_of_a_finding_is_one_of_its_rule():
 
 
 def scale(criteria):
-    return "rubrics:\n" + "".join(f"  - {each}\n" for each in criteria)
+    return "rubrics:\n" + "".join(f"  - {criterion}\n" for criterion in criteria)
 
 
 AS_LEVELS = TABLES["AS_LEVELS"]
@@ -287,13 +287,19 @@ def test_a_scale_of_its_own_written_as_bands_becomes_levels_by_choice_and_nothin
     text = expected = scale(criteria)
     for old, new in changes.items():
         expected = re.sub(rf"{re.escape(old)}(?=\W)", new, expected)
-    found = [each for each in lint("a.yaml", text.encode(), OURS).findings if each.rule in {"coverage", "split-band"}]
+    found = [
+        finding
+        for finding in lint("a.yaml", text.encode(), OURS).findings
+        if finding.rule in {"coverage", "split-band"}
+    ]
     assert {(each.rule, each.fix, tuple(choice.choice for choice in each.choices)) for each in found} == {
         ("coverage", None, ("as-levels",))
     }
     assert fix("a.yaml", text.encode(), OURS, unsafe=True).text == text
     assert fix("a.yaml", text.encode(), OURS, choices=["as-levels"]).text == expected
-    assert [each for each in lint("a.yaml", expected.encode(), OURS).findings if each.severity == "error"] == []
+    assert [
+        finding for finding in lint("a.yaml", expected.encode(), OURS).findings if finding.severity == "error"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -302,16 +308,18 @@ def test_a_scale_of_its_own_written_as_bands_becomes_levels_by_choice_and_nothin
     ids=TABLES["bands that stay"],
 )
 def test_bands_become_levels_only_where_the_whole_rubric_does(criteria, code):
-    (found,) = (each for each in lint("a.yaml", scale(criteria).encode(), OURS).findings if each.rule == "coverage")
+    (found,) = (
+        finding for finding in lint("a.yaml", scale(criteria).encode(), OURS).findings if finding.rule == "coverage"
+    )
     assert (found.code, found.fix, found.choices) == (code, None, ())
 
 
 @pytest.mark.parametrize("bands", ["{1: a, 6: b, 8: c}", "{2: a, 3: b, 4: c}"])
 def test_bands_that_leave_out_0_and_are_no_levels_start_at_0(bands):
     (found,) = (
-        each
-        for each in lint("a.yaml", scale([f"{{id: a, score_ranges: {bands}}}"]).encode(), OURS).findings
-        if each.rule == "coverage"
+        finding
+        for finding in lint("a.yaml", scale([f"{{id: a, score_ranges: {bands}}}"]).encode(), OURS).findings
+        if finding.rule == "coverage"
     )
     assert [edit.text for edit in found.fix.edits] == ["0"]
 
@@ -322,7 +330,7 @@ RANGES = TABLES["RANGES"]
 @pytest.mark.parametrize("written", RANGES)
 def test_ranges_as_keys_of_the_short_form_are_one_error(written):
     text = scale([f"{{id: a, score_ranges: {written}}}"])
-    (found,) = (each for each in lint("a.yaml", text.encode(), OURS).findings if each.severity == "error")
+    (found,) = (finding for finding in lint("a.yaml", text.encode(), OURS).findings if finding.severity == "error")
     key = re.search(r"\d+\D+\d+", written)[0]
     assert (found.rule, text[slice(*found.span)].strip("'")) == ("bounds", key)
     expected = RANGES[written]
@@ -360,9 +368,9 @@ def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice
     name, text = texts[form]
     # A second criterion shows that the list is ours.
     text += "" if form == "json" else "  - {id: b, levels: {1: Names none, 2: Names one}}\n"
-    (found,) = (each for each in lint(name, text.encode(), OURS).findings if each.severity == "error")
+    (found,) = (finding for finding in lint(name, text.encode(), OURS).findings if finding.severity == "error")
     assert (found.rule, found.pointer, found.fix) == ("schema", "/rubrics/0/levels", None)
-    assert [each.choice for each in found.choices] == ["first-lowest", "first-highest"]
+    assert [choice.choice for choice in found.choices] == ["first-lowest", "first-highest"]
     fixed = fix(name, text.encode(), OURS, choices=[choice]).text
     levels = YAML(typ="safe").load(fixed)["rubrics"][0]["levels"]
     assert levels == [
@@ -430,9 +438,9 @@ def test_no_fix_moves_scores_into_a_band_without_an_outcome():
     text = f"rubrics:\n- {{id: a, required_min_score: 5, score_ranges: [{bands}]}}\n- {other}\n"
     fixes = {
         outcome: [
-            each.fix is not None
-            for each in lint("a.yaml", (text % outcome).encode()).findings
-            if each.rule == "split-band"
+            finding.fix is not None
+            for finding in lint("a.yaml", (text % outcome).encode()).findings
+            if finding.rule == "split-band"
         ]
         for outcome in ("Names all", '""')
     }

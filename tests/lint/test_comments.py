@@ -66,7 +66,11 @@ def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():
 )
 def test_a_name_that_is_none_is_pointed_out(comment, marked, message):
     result = lint("a.yaml", place(_9=f"# rubric-lint: {comment}").encode())
-    found = [(result.source.slice(each.span), each.message) for each in result.findings if each.rule == "unused-ignore"]
+    found = [
+        (result.source.slice(finding.span), finding.message)
+        for finding in result.findings
+        if finding.rule == "unused-ignore"
+    ]
     assert found == [(marked, message)]
 
 
@@ -84,7 +88,7 @@ def test_thousands_of_comments_take_no_time_to_speak_of():
 
 @pytest.mark.parametrize(("text", "told"), TABLES["a comment that is off by some lines hears where the finding is"])
 def test_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
-    found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
+    found = [finding for finding in lint("a.yaml", text.encode()).findings if finding.rule == "unused-ignore"]
     code, line = told
     assert [(each.code, each.values["near"]) for each in found] == [(code, str(line))]
     assert [each.fix.safe for each in found] == [line is None]

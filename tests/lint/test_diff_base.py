@@ -63,7 +63,7 @@ def lint(*args):
     assert err == ""
     report = json.loads(out)
     common = {"files_with_rubrics", "rubrics", "criteria", "errors", "warnings"}
-    found = [(each["file"], each["rule"], each["start"]["line"]) for each in report["findings"]]
+    found = [(finding["file"], finding["rule"], finding["start"]["line"]) for finding in report["findings"]]
     return found, {name: count for name, count in report["summary"].items() if count and name not in common}, code
 
 

@@ -36,10 +36,10 @@ def judge(name, data, seed, how=DEFAULTS):
         chance = random.Random(seed)  # noqa: S311 (a judge that throws dice)
         for _ in range(8):
             checks = [
-                {"id": each.id, "satisfied": chance.random() < 0.7}
+                {"id": criterion.id, "satisfied": chance.random() < 0.7}
                 if rubric.shape == "checklist"
-                else {"id": each.id, "score": chance.choice([0, 3, 5, 9, 10, 10])}
-                for each in rubric.criteria
+                else {"id": criterion.id, "score": chance.choice([0, 3, 5, 9, 10, 10])}
+                for criterion in rubric.criteria
             ]
             result = score(rubric, {"checks": checks})
             results.append((rubric.name, result.score, result.verdict))
@@ -68,7 +68,8 @@ def test_a_fix_replaces_what_is_deprecated_and_changes_nothing_else(suite, seed)
     again = fix(suite.name, fixed.data)
     assert (again.applied, again.data) == ((), fixed.data)
     kinds = [
-        {(each.rule, each.severity) for each in lint(suite.name, data).findings} for data in (suite.data, fixed.data)
+        {(finding.rule, finding.severity) for finding in lint(suite.name, data).findings}
+        for data in (suite.data, fixed.data)
     ]
     assert kinds[1] <= kinds[0]
     scores = judge(suite.name, suite.data, seed)

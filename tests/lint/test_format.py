@@ -274,7 +274,7 @@ def unordered(value):
         return {str(key): unordered(each) for key, each in value.items()}
     if isinstance(value, list):
         items = [unordered(each) for each in value]
-        bands = all(isinstance(each, dict) and "score_range" in each for each in items)
+        bands = all(isinstance(item, dict) and "score_range" in item for item in items)
         return sorted(items, key=lambda band: json.dumps(band, sort_keys=True)) if bands else items
     return value
 

@@ -478,7 +478,7 @@ def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
             records = (
                 {"id": n, "answer": "x" * (n % 7), "output": {"checks": checks[n]}, **more} for n in range(count)
             )
-            (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
+            (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
         sources = RecordCache().load(((str(tmp_path / "results"),), (str(tmp_path / "labels"),)))
         found = RecordCache().review(rubric, sources, (), takes_unnamed=True)
         assert {each.rule for each in found.untested} == {"judged-unstable", "judged-inverse"}

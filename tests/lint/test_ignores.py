@@ -161,4 +161,4 @@ def name_nearest(above, below):
 
 def test_a_comment_that_silences_nothing_names_the_nearest_finding_up_to_five_lines_away():
     places = {(2, 5): -2, (5, 2): 2, (4, 6): -4, (6, 5): 5, (3, 3): -3, (6, 6): None}
-    assert {each: name_nearest(*each) for each in places} == places
+    assert {place: name_nearest(*place) for place in places} == places

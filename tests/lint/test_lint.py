@@ -111,7 +111,7 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
     told = {}
     for fields in repeats:
         result = lint("a.yaml", f"rubrics: [{{id: a, expected_outcome: It is said., {fields}}}]\n".encode())
-        (finding,) = [each for each in result.findings if each.rule == "conflicting-field"]
+        (finding,) = [finding for finding in result.findings if finding.rule == "conflicting-field"]
         assert (" repeats " in finding.message) == (finding.fix is not None)
         told[fields] = finding.fix is not None
     assert told == repeats
@@ -120,7 +120,7 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
 def test_two_gates_of_a_checklist_that_mean_the_same_do_not_contradict_each_other():
     text = "rubrics:\n- {id: a, expected_outcome: It is said., required: true, required_min_score: 7}\n"
     result = lint("a.yaml", text.encode())
-    found = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+    found = [(finding.code, finding.pointer, result.source.slice(finding.span)) for finding in result.findings]
     assert found == [
         ("conflicting-field.repeats", "/rubrics/0/required", "required"),
         ("idle-gate.checklist", "/rubrics/0/required_min_score", "7"),

@@ -54,13 +54,13 @@ def try_all(text, name="r.json"):
         with suppress(RubricError):
             loaded = load_models(name, data, checked)
             for target in TARGETS:
-                for each in loaded.values():
+                for rubric in loaded.values():
                     with suppress(ExportError):
-                        write(target, each.rubric)
+                        write(target, rubric.rubric)
             rubrics = load_rubrics(name, data, checked)
             assert list(compare_rubrics(pair_rubrics(rubrics, rubrics))) == []
-            for each in rubrics.values():
-                write_prompt(each, JudgedCase("It is said."))
+            for rubric in rubrics.values():
+                write_prompt(rubric, JudgedCase("It is said."))
     return result
 
 

@@ -79,15 +79,16 @@ def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
     several = f"rubrics: [a, b, c, {', '.join([DEPTH.replace('d', each) for each in 'de'])}]\n"
     several = suite.replace(MIXED.replace("\n", "\n        "), several)
     for text, what in {suite: "criterion `c`", bands: "this band", several: "the 2 criteria with `levels`"}.items():
-        (finding,) = (each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing")
-        assert [each.title.startswith(f"move {what} to a new rubric") for each in finding.choices] == [True]
+        (finding,) = (finding for finding in lint("a.yaml", text.encode()).findings if finding.rule == "mixing")
+        assert [choice.title.startswith(f"move {what} to a new rubric") for choice in finding.choices] == [True]
 
 
 def test_each_rubric_has_a_name_and_a_score_of_its_own():
     _, text = CASES["of two assertions of AgentV 4 to one beside each"]
     fixed = fix("a.eval.yaml", text.encode(), choices=[OWN])
     assert {
-        name: [each.id for each in rubric.criteria] for name, rubric in load_rubrics("a.eval.yaml", fixed.data).items()
+        name: [criterion.id for criterion in rubric.criteria]
+        for name, rubric in load_rubrics("a.eval.yaml", fixed.data).items()
     } == {
         "refund/assertions/0": ["period", "rubric-2", "rubric-3"],
         "refund/assertions/1": ["detail"],
@@ -201,7 +202,7 @@ def test_what_cannot_move_stays_with_the_reason(case, said):
     ids=["a case", "defaults", "one criterion"],
 )
 def test_where_the_format_has_no_place_for_a_second_rubric_nothing_is_offered(text):
-    found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing"]
+    found = [finding for finding in lint("a.yaml", text.encode()).findings if finding.rule == "mixing"]
     assert [(each.choices, each.fix, each.obstacle) for each in found] == [((), None, "")]
 
 
@@ -243,8 +244,8 @@ FAULTY = {
 def test_errors_in_the_criteria_are_known_where_they_are_then(case):
     name, text, places = case
     fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
-    errors = [each for each in fixed.result.findings if each.severity is Severity.ERROR]
-    assert [(each.rule, each.pointer) for each in errors] == [("coverage", each) for each in places]
+    errors = [finding for finding in fixed.result.findings if finding.severity is Severity.ERROR]
+    assert [(place.rule, place.pointer) for place in errors] == [("coverage", place) for place in places]
     assert fixed.is_changed
 
 
@@ -302,7 +303,7 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     settings = FileSettings(claimed=".rubric." in name)
     assert as_json(read_data(name, data)) == as_json(before)
     result = lint(name, data, settings)
-    (finding,) = (each for each in result.findings if each.rule == "mixing")
+    (finding,) = (finding for finding in result.findings if finding.rule == "mixing")
     if not finding.choices:
         assert UNCLEAR.match(finding.obstacle)
         return
@@ -310,7 +311,7 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     assert find_trouble(result, [(finding, repair)], settings) == ""
     new = result.source._replace(text=splice(result.source.text, repair.edits))
     assert as_json(read_data(name, new.to_bytes(new.text))) == as_json(expected)
-    assert all(each.rule != "mixing" for each in lint(name, new.to_bytes(new.text), settings).findings)
+    assert all(finding.rule != "mixing" for finding in lint(name, new.to_bytes(new.text), settings).findings)
     texts = [each.splitlines() for each in (result.source.text, new.text)]
     assert sorted(NOTE.findall(result.source.text)) == sorted(NOTE.findall(new.text))
     cut = repair.edits[0].span
@@ -328,7 +329,7 @@ def test_of_many_documents_those_that_cannot_be_split_each_have_their_own_reason
     fixed = fix("a.rubric.yaml", (sound + weightless + sound + weightless).encode(), choices=(OWN,))
     assert [fixed.text.count(each.removeprefix("---\n")) for each in (sound, weightless)] == [0, 2]
     assert (len(fixed.applied), fixed.text.count("---\n")) == (2, 6)
-    mixed = [(each.pointer, each.choices) for each in fixed.result.findings if each.rule == "mixing"]
+    mixed = [(finding.pointer, finding.choices) for finding in fixed.result.findings if finding.rule == "mixing"]
     assert (mixed, fixed.refused) == ([("/1/rubrics/1", ()), ("/3/rubrics/1", ())], {})
 
 
@@ -367,8 +368,8 @@ def test_no_rubric_without_weight_is_offered(weights, is_offered):
         for n, (each, field) in enumerate(zip(weights, fields, strict=True))
     ]
     result = lint("a.rubric.yaml", f"rubrics:\n{''.join(entries)}".encode(), FileSettings(claimed=True))
-    (found,) = (each for each in result.findings if each.rule == "mixing")
-    assert [each.choice for each in found.choices] == ([OWN] if is_offered else [])
+    (found,) = (finding for finding in result.findings if finding.rule == "mixing")
+    assert [choice.choice for choice in found.choices] == ([OWN] if is_offered else [])
 
 
 @pytest.mark.parametrize(
@@ -384,6 +385,6 @@ def test_bands_are_offered_a_rubric_of_their_own_only_if_they_have_each_score_on
     bands = "".join(f"- {{score_range: {each}, expected_outcome: Names {at}}}\n" for at, each in enumerate(ranges))
     text = f"rubrics:\n- {{id: a, expected_outcome: Names it}}\n- {{id: b, expected_outcome: Names that}}\n{bands}"
     result = lint("a.rubric.yaml", text.encode(), FileSettings(claimed=True))
-    (found,) = (each for each in result.findings if each.rule == "mixing")
-    assert [each.choice for each in found.choices] == ([OWN] if is_offered else [])
-    assert all(find_trouble(result, [(found, each)], FileSettings(claimed=True)) == "" for each in found.choices)
+    (found,) = (finding for finding in result.findings if finding.rule == "mixing")
+    assert [choice.choice for choice in found.choices] == ([OWN] if is_offered else [])
+    assert all(find_trouble(result, [(found, choice)], FileSettings(claimed=True)) == "" for choice in found.choices)

@@ -30,7 +30,8 @@ def find(text, name="r.rubric.yaml"):
     """The findings of a document, without hints: offset, text, severity and message."""
     result = lint(name, text.encode())
     listed = (
-        (each.span.start, result.source.slice(each.span), each.severity, each.message) for each in result.findings
+        (finding.span.start, result.source.slice(finding.span), finding.severity, finding.message)
+        for finding in result.findings
     )
     return [each for each in listed if str(each[2]) != "hint"]
 

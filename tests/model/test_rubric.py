@@ -95,7 +95,7 @@ def test_outcomes_say_what_they_are_of():
     rubric = model(
         "  - It\n  - {score_ranges: {0: a}, expected_outcome: b}\n  - {levels: {1: c}, expected_outcome: d}\n"
     )
-    assert [(each.text, each.of) for each in rubric.outcomes] == [
+    assert [(outcome.text, outcome.of) for outcome in rubric.outcomes] == [
         ("a", "band"),
         ("It", "criterion"),
         ("b", "task"),
@@ -106,7 +106,7 @@ def test_outcomes_say_what_they_are_of():
 
 def test_a_holistic_rubric_has_one_scale_without_a_gate_and_no_criteria():
     bands = ("{score_range: [0, 4], expected_outcome: No, required_min_score: 3}", "{score_range: [5, 10]}")
-    rubric = model("".join(f"  - {each}\n" for each in bands))
+    rubric = model("".join(f"  - {band}\n" for band in bands))
     (scale,) = rubric.scales
     assert (rubric.criteria, scale.path, scale.is_map, scale.gate) == ((), ("rubrics",), False, None)
     assert [band.scores for band in scale.bands] == [range(5), range(5, 11)]
@@ -139,9 +139,9 @@ def test_implicit_required_gates_what_says_neither(said):
 
 def test_aliases_and_merge_keys_bring_weights_and_ids():
     fields = ("&a {id: a, weight: &w 0.1}", "{id: b, weight: *w}", "{<<: *a, id: c}", "*a", "{<<: *a}", "{id: d}")
-    entries = model("".join(f"  - {each}\n" for each in fields)).entries
-    assert [each.weight for each in entries] == [*[Decimal("0.1")] * 5, Decimal(1)]
-    assert [each.borrows_id for each in entries] == [False, False, False, True, True, False]
+    entries = model("".join(f"  - {field}\n" for field in fields)).entries
+    assert [entry.weight for entry in entries] == [*[Decimal("0.1")] * 5, Decimal(1)]
+    assert [entry.borrows_id for entry in entries] == [False, False, False, True, True, False]
 
 
 def test_generated_ids_count_every_entry():

@@ -315,7 +315,7 @@ def test_no_gate_has_a_default():
 )
 def test_an_unknown_field_lists_the_fields_of_its_shape(entry, shape, gate):
     findings = lint("a.yaml", f"rubrics:\n  - {entry}\n".encode(), CLAIMED["v2"]).findings
-    (known,) = (each.values["known"] for each in findings if each.code == "unknown-field.unknown")
+    (known,) = (finding.values["known"] for finding in findings if finding.code == "unknown-field.unknown")
     listed = known.replace("`", "").split(", ")
     known = schema_for().fields_of_shape(frozenset({shape} - {""}))
     assert listed == [name for name in known if name == shape or name not in SHAPE_FIELDS]
@@ -325,7 +325,9 @@ def test_an_unknown_field_lists_the_fields_of_its_shape(entry, shape, gate):
 def test_a_field_of_criteria_is_unknown_in_a_band():
     text = "rubrics:\n- id: a\n  score_ranges:\n  - {score_range: [0, 10], expected_outcome: It, weight: 1}\n"
     known = [
-        each.values["known"] for each in lint("a.rubric.yaml", text.encode()).findings if each.rule == "unknown-field"
+        finding.values["known"]
+        for finding in lint("a.rubric.yaml", text.encode()).findings
+        if finding.rule == "unknown-field"
     ]
     assert known == ["`score_range`, `expected_outcome`"]
 

@@ -56,7 +56,7 @@ def test_a_file_names_its_schema_in_the_first_line():
 def test_the_schema_of_the_entry_and_the_one_that_we_write_agree():
     for file in FILES:
         name = f"{file.parent.name}.json"
-        entry = next(each for entry in WRITTEN for each in entry.forms if each.bundled_name == name)
+        entry = next(form for entry in WRITTEN for form in entry.forms if form.bundled_name == name)
         data = json.loads(json.dumps(YAML(typ="safe").load(file)))
         authored = python_validator()(join(entry.source))
         bundled = python_validator()(json.loads(entry.path.read_text("utf-8")))

@@ -201,7 +201,7 @@ def test_each_module_that_chooses_is_tested_without_what_is_compiled():
 
 def test_each_dependency_that_is_compiled_is_blocked():
     project = tomllib.loads((compiled.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    names = [re.match(r"[\w.-]+", each)[0] for each in project["dependencies"]]
+    names = [re.match(r"[\w.-]+", dependency)[0] for dependency in project["dependencies"]]
     built = {
         path.parts[0].partition(".")[0] for name in names for path in files(name) if path.suffix in {".so", ".pyd"}
     }

@@ -51,7 +51,7 @@ def read_view(text):
 def list_found(name, data, how=FileSettings()):  # noqa: B008 (as above)
     """What is found: line:column, severity and code of each finding."""
     result = lint(name, data, how)
-    places = [(result.source.position(each.span.start), each) for each in result.findings]
+    places = [(result.source.position(finding.span.start), finding) for finding in result.findings]
     return [f"{place.line}:{place.column} {each.severity} {each.code}" for place, each in places]
 
 
@@ -64,7 +64,10 @@ def test_what_is_wrong_is_found_at_its_place(case):
 
 def test_groups_become_one_list_with_paths_as_ids():
     rubric = read(GROUPED)
-    assert [(each.id, each.label, each.weight, rubric.view.place(each.path)) for each in rubric.criteria] == [
+    assert [
+        (criterion.id, criterion.label, criterion.weight, rubric.view.place(criterion.path))
+        for criterion in rubric.criteria
+    ] == [
         ("code/1", "criterion `code/1`", Decimal(1), ("criteria", 0, "criteria", 0)),
         ("code/runs", "criterion `code/runs`", Decimal(3), ("criteria", 0, "criteria", 1)),
         ("style/1", "criterion `style/1`", Decimal(1), ("criteria", 1, "criteria", 0)),
@@ -96,7 +99,7 @@ def test_what_a_flat_average_does_not_say_is_a_tree_with_the_weights_as_written(
         *(0, "code", 3, gate, condition),
         (1, 2),
     )
-    assert [each.weight for each in rubric.criteria][:2] == [1, 1]
+    assert [criterion.weight for criterion in rubric.criteria][:2] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_what_a_flat_average_does_not_say_is_a_tree_with_the_weights_as_written(
 def test_a_scale_is_read_as_levels(text, shape, span, numbers, described, gate):
     (criterion,) = read(f"criteria: [{{id: a, expected_outcome: How it is said, {text}}}]\n").criteria
     levels = criterion.levels or ()
-    found = [each.number for each in levels], [each.number for each in levels if each.outcome is not None]
+    found = [level.number for level in levels], [level.number for level in levels if level.outcome is not None]
     if span is None and shape is Shape.CHECKLIST:  # whose ends are no whole numbers, which the schema reports
         return
     assert (criterion.shapes, criterion.fields.get("span"), *found, criterion.gate) == (
@@ -127,7 +130,7 @@ def test_a_decimal_scale_has_hundredths():
     (criterion,) = read(
         "scale: [0.0, 1.0]\ncriteria: [{id: a, expected_outcome: Tone, required_min_score: 0.35}]\n"
     ).criteria
-    assert [each.number for each in criterion.levels] == [number / 100 for number in range(101)]
+    assert [level.number for level in criterion.levels] == [number / 100 for number in range(101)]
     assert criterion.gate == 0.35
     assert json.dumps(criterion.gate) == "0.35"
 
@@ -146,7 +149,7 @@ criteria:
 """
     )
     cause, why, own, flow, date = rubric.criteria
-    assert [len(each.levels or ()) for each in rubric.criteria] == [5, 5, 3, 0, 0]
+    assert [len(criterion.levels or ()) for criterion in rubric.criteria] == [5, 5, 3, 0, 0]
     assert [[level.number for level in each.levels if level.outcome] for each in (cause, why, own)] == [[], [1, 5], []]
     assert (flow.scale.ends, [band.scores for band in flow.scale.bands]) == ((1, 5), [range(1, 3), range(3, 6)])
     assert date.is_check
@@ -179,7 +182,9 @@ def test_critical_failures_are_negated_gates_at_the_end():
         "criteria: [Names the cause]\ncritical_failures: [Invents a source, {id: x, expected_outcome: Lies}]\n"
     )
     _, *failures = rubric.criteria
-    assert [(each.id, each.weight, each.gate, each.is_negated, each.is_failure) for each in failures] == [
+    assert [
+        (failure.id, failure.weight, failure.gate, failure.is_negated, failure.is_failure) for failure in failures
+    ] == [
         ("failure-1", 0, 10, True, True),
         ("x", 0, 10, True, True),
     ]
@@ -211,7 +216,7 @@ def test_a_rubric_is_a_whole_file_or_below_rubrics(name, data, path):
 
 def test_settings_say_that_files_follow_version_3():
     ((_, rubric),) = examine_file("a.rubric.yaml", b"criteria: [Names the cause]\n", THIRD).rubrics
-    assert (rubric.version, [each.id for each in rubric.criteria]) == ("v3", ["rubric-1"])
+    assert (rubric.version, [criterion.id for criterion in rubric.criteria]) == ("v3", ["rubric-1"])
     data = b"rubrics: {scale: [1, 5], criteria: [Names the cause]}\n"
     ((_, rubric),) = examine_file("a.yaml", data, FileSettings(version="v3")).rubrics
     assert (rubric.version, len(rubric.criteria[0].levels)) == ("v3", 5)
@@ -242,7 +247,7 @@ def test_version_3_in_a_file_of_version_2_is_told_with_the_line_that_says_so(nam
     assert list_found(name, text.encode(), NAMED) == found
     result = lint(name, text.encode(), NAMED)
     assert MODELINE.strip() in result.findings[0].message
-    assert not any(each.severity == "error" for each in lint(name, (MODELINE + text).encode()).findings)
+    assert not any(finding.severity == "error" for finding in lint(name, (MODELINE + text).encode()).findings)
 
 
 @pytest.mark.parametrize(
@@ -316,9 +321,9 @@ def describe(name, data, how):
     """All that is read and found, but what version 3 allows."""
     examined = examine_file(name, data, how)
     found = [
-        (each.code, each.severity, each.span, each.message, [choice.title for choice in each.choices])
-        for each in examined.result.findings
-        if each.rule != "mixing"
+        (finding.code, finding.severity, finding.span, finding.message, [choice.title for choice in finding.choices])
+        for finding in examined.result.findings
+        if finding.rule != "mixing"
     ]
     models = [
         (rubric.thresholds, [describe_entry(entry) for entry in rubric.entries]) for _, rubric in examined.rubrics
@@ -482,7 +487,7 @@ def test_show_has_all_that_version_3_adds():
         }
     ]
     fields = ("id", "share", "applies_if", "critical_failure")
-    assert [tuple(map(each.get, fields)) for each in described["criteria"]] == [
+    assert [tuple(map(criterion.get, fields)) for criterion in described["criteria"]] == [
         ("code/1", "3/8", None, None),
         ("code/runs", "3/8", None, None),
         ("date", "1/4", "The question asks for one", None),
@@ -521,14 +526,14 @@ def test_show_says_which_side_of_a_mark_is_better():
 def test_show_has_no_outcome_where_the_file_has_none():
     text = "criteria: [Names the date]\ncritical_failures: [{id: f, description: Insults}]\n"
     (rubric,) = show("a.yaml", (MODELINE + text).encode()).rubrics
-    assert [each.outcome for each in rubric.criteria] == ["Names the date", "Critical failure"]
+    assert [criterion.outcome for criterion in rubric.criteria] == ["Names the date", "Critical failure"]
 
 
 def test_a_gate_that_is_never_missed_is_worded_as_written_on_a_falling_scale(said):
     text = FALLING + "  - {id: k, scale: [5, 1], required_min_score: 5, expected_outcome: Names it}\n"
     text += "  - {id: l, required_min_score: 5, criteria: [{id: a, expected_outcome: Names them}]}\n"
     text += "  - {id: m, scale: [5, 1], expected_outcome: Names all, levels: {5: None is named, 1: All are named}}\n"
-    said(*(each.message for each in lint("a.yaml", (MODELINE + text).encode()).findings))
+    said(*(finding.message for finding in lint("a.yaml", (MODELINE + text).encode()).findings))
 
 
 def test_a_split_band_names_the_mark_as_written():
@@ -573,7 +578,7 @@ NEW = "  - {id: h, criteria: [{id: a, description: Names the fix}]}\n"
 def list_lines(*args):
     out, err, _ = call("--format=json", *args)
     assert err == ""
-    return [(each["rule"], each["start"]["line"]) for each in json.loads(out)["findings"]]
+    return [(finding["rule"], finding["start"]["line"]) for finding in json.loads(out)["findings"]]
 
 
 def test_known_findings_in_groups_are_left_out(faulty_file):
@@ -626,7 +631,7 @@ def find(value, path):
 def look(document):
     """The hash of a rubric, or why it is refused, and what is found in it without places."""
     text = json.dumps(document)
-    found = sorted((each.code, each.message) for each in lint("a.rubric.json", text.encode()).findings)
+    found = sorted((finding.code, finding.message) for finding in lint("a.rubric.json", text.encode()).findings)
     try:
         (loaded,) = load_rubrics("a.rubric.json", text).values()
     except RubricError as wrong:
@@ -702,5 +707,5 @@ def test_a_file_in_toml_is_refused_with_the_formats_that_are_read():
 
 def test_an_error_of_a_group_names_the_innermost_group():
     text = "criteria: [{id: g, weight: x, criteria: [{criteria: [It sinks], scal: [1, 5]}, {id: a, weight: y}]}]\n"
-    messages = [each.message.partition(":")[0] for each in lint("a.yaml", (MODELINE + text).encode()).findings]
+    messages = [finding.message.partition(":")[0] for finding in lint("a.yaml", (MODELINE + text).encode()).findings]
     assert messages == ["group `g`", "group `g/1`", "criterion `g/a`", "criterion `g/a`"]

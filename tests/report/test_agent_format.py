@@ -62,7 +62,7 @@ EDIT = re.compile(
 def apply(text, line):
     """Make the edits that a line names, as an agent would that has only the line and the file."""
     source = Source("x", text)
-    starts = [0, *itertools.accumulate(len(each) for each in source.text.splitlines(keepends=True))]
+    starts = [0, *itertools.accumulate(len(line) for line in source.text.splitlines(keepends=True))]
 
     def offset(place):
         row, column = map(int, place.split(":"))
@@ -92,7 +92,7 @@ def test_the_edits_of_a_line_are_those_of_the_fix(page):
         assert len(lines) == len(result.findings), number
         for whole, finding in zip(lines, result.findings, strict=True):
             line, *choices = whole.split(" [choice ")
-            assert [each.partition(": ")[0] for each in choices] == [each.choice for each in finding.choices]
+            assert [choice.partition(": ")[0] for choice in choices] == [choice.choice for choice in finding.choices]
             assert (" fix: " in line) == (finding.fix is not None)
             if finding.fix and "characters of edits;" not in line:
                 expected = block

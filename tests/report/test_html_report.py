@@ -369,7 +369,7 @@ def test_an_option_of_a_command_is_kept_on_one_line():
 def test_the_page_asks_for_nothing_from_anywhere():
     read = Reader(report(*RECORDS))
     assert {"link", "img", "iframe", "object", "base"} & set(read.tags) == set()
-    asked = [each for each in read.attributes if each[1] in {"src", "href", "srcset", "data", "action"}]
+    asked = [attribute for attribute in read.attributes if attribute[1] in {"src", "href", "srcset", "data", "action"}]
     assert [each for each in asked if not each[2].startswith("#")] == []
     assert "url(" not in report(*RECORDS)
     assert "@import" not in report(*RECORDS)

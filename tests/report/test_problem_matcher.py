@@ -46,8 +46,15 @@ def test_every_finding_is_read_and_nothing_else(tmp_path, monkeypatch, ending):
     ]
     read = [tuple(found[pattern[name]] for name in names) for found in lines if found]
     assert read == [
-        (each["file"], *place(each["start"]), *place(each["end"]), each["severity"], each["rule"], each["message"])
-        for each in json.loads(run("--format", "json", "."))["findings"]
+        (
+            finding["file"],
+            *place(finding["start"]),
+            *place(finding["end"]),
+            finding["severity"],
+            finding["rule"],
+            finding["message"],
+        )
+        for finding in json.loads(run("--format", "json", "."))["findings"]
     ]
     assert {severity for *_, severity, _, _ in read} == {"error", "warning"}
     assert ("6", "40", "6", "46", "unknown-field") in [(*each[1:5], each[6]) for each in read]

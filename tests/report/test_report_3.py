@@ -105,8 +105,8 @@ def test_the_table_of_the_page_is_scored_to_the_same_results(run):
     assert [without_gates(each) for each in again[:-1]] == results[:-1]
     rows = [*csv.DictReader(io.StringIO(read(page)["csv"]))]
     assert [(row["id"], row["rubric_grade"], row["gates_missed"]) for row in rows] == [
-        (each["id"], each.get("rubric_grade", ""), missed)
-        for each, missed in zip(results, ("", "accuracy", "code", "failure-1", "", ""), strict=True)
+        (result["id"], result.get("rubric_grade", ""), missed)
+        for result, missed in zip(results, ("", "accuracy", "code", "failure-1", "", ""), strict=True)
     ]
 
 
@@ -164,7 +164,7 @@ def test_results_of_every_kind_are_read_to_the_same_results(seed, run):
         pa = pytest.importorskip("pyarrow")
         map_batches = pytest.importorskip("rubric_lint.arrow").map_batches
         (loaded,) = load_rubrics("r.json", rubric.encode()).values()
-        rows = map_batches(loaded)(pa.table({name: [each[name] for each in records] for name in ("id", "output")}))
+        rows = map_batches(loaded)(pa.table({name: [record[name] for record in records] for name in ("id", "output")}))
         found = [row for row in rows.to_pylist() if row["verdict"]]
         for row, known in zip(found, scored, strict=True):
             assert (row.get("groups") or None) == known.get("groups")
@@ -176,7 +176,7 @@ def test_results_of_every_kind_are_read_to_the_same_results(seed, run):
 def test_a_criterion_that_does_not_apply_goes_from_the_prompt_to_the_page(folder):
     (folder / "rubric.yaml").write_text(write(REPLY), "utf-8")
     (folder / "answers.jsonl").write_text(lines({"id": "a", "answer": "Thanks."}), "utf-8")
-    given = {each["id"]: {"reasoning": f"On {each['id']}.", **each} for each in ANSWERS["part"]["checks"]}
+    given = {check["id"]: {"reasoning": f"On {check['id']}.", **check} for check in ANSWERS["part"]["checks"]}
     checks = {name: {field: each[field] for field in each if field != "id"} for name, each in given.items()}
     with serving(completion(json.dumps({"checks": checks, "overall_reasoning": "Fine."}))) as server:
         arguments = ["rubric.yaml", "answers.jsonl", "--model", "m", "--base-url", server.url, "-o", "journal.jsonl"]
@@ -192,7 +192,7 @@ def test_a_criterion_that_does_not_apply_goes_from_the_prompt_to_the_page(folder
     command = ["score", "rubric.yaml", "journal.jsonl", "--isolated", "--report", "page.html"]
     (line,) = commands.run("rubric-lint", *command, "--format", "jsonl", "-q").stdout.splitlines()
     result = json.loads(line)
-    polite = next(each for each in result["criteria"] if each["id"] == "polite")
+    polite = next(criterion for criterion in result["criteria"] if criterion["id"] == "polite")
     assert (polite["raw"], polite["score"], polite["gate_met"]) == ("n/a", None, True)
     assert (result["groups"][0]["score"], result["rubric_score"], result["rubric_grade"]) == (None, 5.0, "A")
     table = commands.run("rubric-lint", *command, "--format", "table").stdout
@@ -218,7 +218,7 @@ def test_a_comparison_names_the_gates_of_groups_that_are_missed_now(run):
     assert "code/1 5 to 1, code/style 1.0 to 0.0 gate of code missed" in part(page, "comparison")
     command = ["score", "rubric.yaml", "out.jsonl", "--isolated", "--compare", "was.jsonl"]
     report = json.loads(commands.run("rubric-lint", *command, "--format", "json", "-q").stdout)
-    assert [each["groups_missed"] for each in report["comparison"]["worse_answers"]] == [["code"]]
+    assert [answer["groups_missed"] for answer in report["comparison"]["worse_answers"]] == [["code"]]
     schema = json.loads((ROOT / "schemas/scores/v1.json").read_text("utf-8"))
     assert [*Draft7Validator(schema).iter_errors(report)] == []
     told = commands.run("rubric-lint", *command, "--format", "table").stdout

@@ -80,9 +80,9 @@ def test_the_script_reads_every_answer_as_it_was_scored(run):
     ]
     del records[-2]["output"]
     page, results, _ = run(SUITE, "one.jsonl", "two.jsonl", one=lines(*records), two=lines(*records[:3]))
-    names = {number: str(each["id"]) for number, each in enumerate(results) if "id" in each}
+    names = {number: str(result["id"]) for number, result in enumerate(results) if "id" in result}
     rows = read(page)["rows"]
-    assert [each["name"] for each in rows] == [
+    assert [row["name"] for row in rows] == [
         names.get(number, f"one.jsonl, line {number + 1}") for number in range(len(results))
     ]
 
@@ -92,7 +92,7 @@ def test_the_script_reads_every_answer_as_it_was_scored(run):
         missed = [criterion["id"] for criterion in each["criteria"] if not criterion["gate_met"]]
         return each["verdict"], f"{each['score']:.3f}", missed, None
 
-    found = [(each["verdict"], each["score"], each["missed"], each["error"]) for each in rows]
+    found = [(row["verdict"], row["score"], row["missed"], row["error"]) for row in rows]
     assert found == [*map(expected, results)]
 
 
@@ -104,7 +104,7 @@ def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
     records[8] = {"id": "s", "outputs": [tower("", 4, 9, "No.")["output"], tower("", 9, 9, "Yes.")["output"]]}
     page, _, _ = run(ONE, "one.jsonl", one=lines(*records))
     seen = read(page, searches=["reason 1234.", "checks"])
-    assert [json.loads(each["record"]) for each in seen["rows"]] == records
+    assert [json.loads(row["record"]) for row in seen["rows"]] == records
     assert seen["records"][1234] == {
         "texts": [["Question", "Why 1234?"]],
         "reasons": [["accuracy", ["Reason 1234."]]],
@@ -153,12 +153,12 @@ def test_nothing_that_others_wrote_leaves_its_place(run):
     records[4]["id"] = "half"  # a lone half is no id that can be printed
     evil = ONE.replace("accuracy", '"</script><u>"').replace("Contradicts", "</script><img src=x>")
     checks = [{"id": "</script><u>", "score": 1, "reasoning": NASTY[0]}, {"id": "tone", "score": 1}]
-    page, _, _ = run(evil, "one.jsonl", one=lines(*(each | {"output": {"checks": checks}} for each in records)))
+    page, _, _ = run(evil, "one.jsonl", one=lines(*(record | {"output": {"checks": checks}} for record in records)))
     written = page.read_text("utf-8")
     assert not re.search(r"<(img|u>|script>alert)", written)
     assert not re.search("[\u202a-\u202e\u2028\u2029\x07\x1b]", written)
     seen = read(page, texts=NASTY[:-1])
-    assert [each["name"] for each in seen["rows"]] == [each["id"] for each in records]
+    assert [record["name"] for record in seen["rows"]] == [record["id"] for record in records]
     assert [record["texts"][0][1] for record in seen["records"]] == [*NASTY[:4], "half \ud83d", *NASTY[5:]]
 
 
@@ -233,7 +233,7 @@ def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said, monkeyp
         text = json.dumps(tower(f"a{number}", score, 9, "x" * 300)).encode()
         page.add(scorer.score(text, number), text)
     said(part(write(tmp_path, page, totals), "answers").partition(" To filter")[0])
-    assert [each["record"] is None for each in read(tmp_path / "page.html")["rows"]] == [False, False, True, True]
+    assert [row["record"] is None for row in read(tmp_path / "page.html")["rows"]] == [False, False, True, True]
 
 
 # Two runs
@@ -271,7 +271,7 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
     }
     seen = read(page, views=[*views])
     assert dict(zip(views, seen["views"], strict=True)) == views
-    assert [each["changed"] for each in seen["rows"][:3]] == [[], [["accuracy", "9", "4"]], [["accuracy", "4", "9"]]]
+    assert [row["changed"] for row in seen["rows"][:3]] == [[], [["accuracy", "9", "4"]], [["accuracy", "4", "9"]]]
 
 
 @pytest.mark.slow
@@ -286,7 +286,7 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, 
     )
     told = part(page, "comparison")
     said(told, warnings)
-    assert [each["before"] for each in read(page)["rows"]] == ["0.750", "0.900", "0.650", ""]
+    assert [row["before"] for row in read(page)["rows"]] == ["0.750", "0.900", "0.650", ""]
 
 
 @pytest.mark.parametrize(
@@ -523,7 +523,10 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
     done = commands.run(*command, cwd=tmp_path)
     done.check_returncode()
     _, tower, sorting = json.loads(done.stdout)["agreements"]
-    assert [each["answers"] for given in (tower, sorting) for each in given["raters"] if each["name"] == "bo"] == [5, 1]
+    assert [rater["answers"] for given in (tower, sorting) for rater in given["raters"] if rater["name"] == "bo"] == [
+        5,
+        1,
+    ]
     assert [
         (each["id"], each["criterion"], each["ratings"][0]["value"])
         for agreement in (tower, sorting)
@@ -555,12 +558,12 @@ def test_on_a_phone_nothing_is_wider_than_the_page_and_nothing_hostile_runs(run)
     records = [tower(name, 1, 9, name, question=name, answer=name * 3) for name in NASTY]
     records[4]["id"] = "half"
     long = ONE.replace("tone", "t" * 300).replace("Insults", "Insults" * 100)
-    for each in records:
-        each["output"]["checks"][1]["id"] = "t" * 300
+    for record in records:
+        record["output"]["checks"][1]["id"] = "t" * 300
     other = []
-    for each in records:
-        first, second = each["output"]["checks"]
-        other.append({**each, "output": {"checks": [{**first, "score": 9}, second]}})
+    for record in records:
+        first, second = record["output"]["checks"]
+        other.append({**record, "output": {"checks": [{**first, "score": 9}, second]}})
     page, _, _ = run(long, "one.jsonl", "--compare", "two.jsonl", one=lines(*records), two=lines(*other))
     seen = browser.drive([
         {"size": [400, 800], "open": page.as_uri(), "wait": browser.READY},
@@ -613,15 +616,15 @@ def test_of_many_answers_the_page_has_a_random_sample_and_those_that_readers_loo
     path = make_page(tmp_path, scores, command="rubric-lint score r.yaml a.jsonl -o results.csv")
     rows = read(path)["rows"]
     said(part(path, "answers").partition(" Answer Verdict")[0])
-    assert [each["line"] for each in rows] == sorted(each["line"] for each in rows)
-    assert (len(rows), sum(each["sampled"] for each in rows)) == (10, 2)
-    assert [(each["line"], each["verdict"]) for each in rows if each["verdict"] != "pass"] == [
+    assert [row["line"] for row in rows] == sorted(row["line"] for row in rows)
+    assert (len(rows), sum(row["sampled"] for row in rows)) == (10, 2)
+    assert [(row["line"], row["verdict"]) for row in rows if row["verdict"] != "pass"] == [
         (41, "invalid"),
         (51, "fail"),
         *((line, "borderline") for line in range(61, 65)),
         (201, "fail"),
     ]
-    assert [each["random"] for each in rows] == ["random" if each["sampled"] else "by-verdict" for each in rows]
+    assert [row["random"] for row in rows] == ["random" if row["sampled"] else "by-verdict" for row in rows]
 
 
 verdict_scores = st.lists(st.sampled_from([9, 9, 9, 7, 1, 11]), max_size=60)
@@ -635,15 +638,17 @@ def test_a_page_has_all_of_few_answers_and_of_many_those_of_most_interest(scores
         answers.add(Scorer(RUBRICS).score(text, line), text)
     answers.finish()
     data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
-    lines = [each["line"] for each in data["answers"]]
+    lines = [answer["line"] for answer in data["answers"]]
     assert (data["rows"], lines) == (len(scores), sorted(set(lines)))
     assert len(lines) == min(len(scores), 10)
-    assert [json.loads(each["record"])["id"] for each in data["answers"]] == [each["id"] for each in data["answers"]]
+    assert [json.loads(answer["record"])["id"] for answer in data["answers"]] == [
+        answer["id"] for answer in data["answers"]
+    ]
     if len(scores) <= 10:
         assert answers.sampled == 0
         return
     interest = {9: 0, 7: 1, 1: 2, 11: 3}
-    sampled = {each["line"] for each in data["answers"] if each.get("sampled")}
+    sampled = {answer["line"] for answer in data["answers"] if answer.get("sampled")}
     left_out = [interest[score] for line, score in enumerate(scores) if line not in lines]
     assert len(sampled) == 2
     assert max(left_out) <= min(interest[scores[line]] for line in lines if line not in sampled)
@@ -656,7 +661,7 @@ def test_every_answer_has_the_same_chance_to_be_in_the_random_sample():
         answers.add(RecordResult(known, rubric="r", line=line), b"{}")
     answers.finish()
     data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
-    sampled = [each["line"] for each in data["answers"] if each.get("sampled")]
+    sampled = [answer["line"] for answer in data["answers"] if answer.get("sampled")]
     tenths = Counter(line // 500 for line in sampled)
     assert len(sampled) == 100
     assert all(2 <= tenths[tenth] <= 20 for tenth in range(10))  # beyond this once in some 2,000 samples
@@ -681,7 +686,7 @@ def test_changed_verdicts_come_before_all_others(tmp_path, said):
     scores = [9] * 90
     scores[10:20], scores[30:32], scores[50:55] = [8] * 10, [7, 1], [11] * 5
     path = make_page(tmp_path, scores, 20, before)
-    found = [each["line"] for each in read(path)["rows"] if each["verdict"] not in {"pass", "absent"}]
+    found = [row["line"] for row in read(path)["rows"] if row["verdict"] not in {"pass", "absent"}]
     assert found == [31, 32, *range(51, 56)]
     said(part(path, "answers").partition(" To filter")[0])
 

@@ -88,7 +88,7 @@ def faults(log):
 def read_annotation(line):
     """The kind, properties and message of a workflow command, as GitHub's runner takes it apart."""
     kind, listed, message = re.fullmatch(r"::(\w+) ([^\n]*?)::([^\n]*)", line).groups()
-    properties = dict(each.split("=", 1) for each in listed.split(","))
+    properties = dict(word.split("=", 1) for word in listed.split(","))
     for escaped, char in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
         properties = {name: value.replace(escaped, char) for name, value in properties.items()}
         if escaped not in {"%3A", "%2C"}:
@@ -137,13 +137,13 @@ def test_a_sarif_result_has_its_mark_its_places_and_its_file_below_the_repositor
     text = "rubrics:\n  - id: a\n    expected_outcome: x y\n  - id: a\n    wieght: 1\n    expected_outcome: x z\n"
     result = lint("sub folder/é#.yaml", text.encode())
     run = json.loads(render("sarif", result))["runs"][0]
-    by_rule = {each["ruleId"]: each for each in run["results"]}
-    marks = dict(zip([each.rule for each in result.findings], fingerprints(result), strict=True))
+    by_rule = {result["ruleId"]: result for result in run["results"]}
+    marks = dict(zip([finding.rule for finding in result.findings], fingerprints(result), strict=True))
     found = by_rule["unknown-field"]
     assert found["partialFingerprints"] == {"rubricLint/v1": marks["unknown-field"]}
-    rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert sorted(rules) == sorted(by_rule)
-    assert [rules[each["ruleIndex"]] for each in run["results"]] == [each["ruleId"] for each in run["results"]]
+    assert [rules[result["ruleIndex"]] for result in run["results"]] == [result["ruleId"] for result in run["results"]]
     place = found["locations"][0]
     assert place["logicalLocations"] == [{"fullyQualifiedName": "/rubrics/1/wieght"}]
     file = {"uri": "sub%20folder/%C3%A9%23.yaml", "uriBaseId": "%SRCROOT%"}
@@ -165,16 +165,16 @@ def test_sarif_has_each_rule_of_its_results_once_with_its_page():
     driver = run["tool"]["driver"]
     assert [(rule.name, rule.summary, rule.page, rule.page, rule.url, LEVELS[rule.severity]) for rule in RULES] == [
         (
-            each["id"],
-            each["shortDescription"]["text"],
-            each["help"]["text"],
-            each["help"]["markdown"],
-            each["helpUri"],
-            each["defaultConfiguration"]["level"],
+            rule["id"],
+            rule["shortDescription"]["text"],
+            rule["help"]["text"],
+            rule["help"]["markdown"],
+            rule["helpUri"],
+            rule["defaultConfiguration"]["level"],
         )
-        for each in driver["rules"]
+        for rule in driver["rules"]
     ]
-    assert all(0 < len(each["fullDescription"]["text"]) <= 1024 for each in driver["rules"])  # more GitHub cuts off
+    assert all(0 < len(rule["fullDescription"]["text"]) <= 1024 for rule in driver["rules"])  # more GitHub cuts off
 
 
 @pytest.mark.parametrize("data", ENCODINGS.values(), ids=ENCODINGS.keys())
@@ -200,12 +200,12 @@ MENDED = [example for example in EXAMPLES if example.fixed is not None]
 def test_the_fixes_in_sarif_make_the_text_that_the_page_shows(example):
     run = json.loads(render("sarif", example.lint()))["runs"][0]
     edits = {
-        (at["charOffset"], at["charOffset"] + at["charLength"], each["insertedContent"]["text"])
+        (at["charOffset"], at["charOffset"] + at["charLength"], replacement["insertedContent"]["text"])
         for result in run["results"]
         for fix in result.get("fixes", ())
         if "choice" not in fix["properties"]
-        for each in fix["artifactChanges"][0]["replacements"]
-        for at in [each["deletedRegion"]]
+        for replacement in fix["artifactChanges"][0]["replacements"]
+        for at in [replacement["deletedRegion"]]
     }
     text = example.text
     for start, end, inserted in sorted(edits, reverse=True):

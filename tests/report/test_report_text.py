@@ -34,9 +34,9 @@ def render(reporter, *results, **look):
     pieces = []
     report = reporter(pieces.append, Style(**look))
     summary = Summary()
-    for each in results:
-        report.add(each)
-        summary = summary.plus(Summary.of(each))
+    for result in results:
+        report.add(result)
+        summary = summary.plus(Summary.of(result))
     report.end(summary)
     return "".join(pieces)
 

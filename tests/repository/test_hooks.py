@@ -176,7 +176,7 @@ def test_they_take_the_files_that_a_search_finds():
     patterns = dict(re.findall(r"(?s)- id: ([a-z-]+)\n.*?\n  files: (.*?)\n", hooks))
     assert list(patterns) == ["rubric-lint", "rubric-fix", "rubric-format", "rubric-test"]
     for hook, pattern in patterns.items():
-        suffixes = [each for each in (*SUFFIXES, *SIGNED_SUFFIXES) if each not in NEVER_CHANGED.get(hook, ())]
+        suffixes = [suffix for suffix in (*SUFFIXES, *SIGNED_SUFFIXES) if suffix not in NEVER_CHANGED.get(hook, ())]
         names = [*(f"a{suffix}" for suffix in suffixes), "A.YAML", "b.rubric.yml"]
         assert [bool(re.search(pattern, name)) for name in names] == [True] * len(names)
         assert not any(re.search(pattern, name) for name in ["yaml", "a.yaml.txt", "ajson", "a.pyc", "a.jsonnet"])

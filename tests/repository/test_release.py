@@ -117,7 +117,7 @@ def test_every_workflow_on_a_page_is_whole():
 
 def test_every_workflow_of_a_guide_runs_on_push_and_on_pull_requests():
     guides = {each.id: load_text(each.values[0]) for each in WRITTEN if each.id.startswith("docs/guides/")}
-    assert {name for name, each in guides.items() if set(each["on"]) != {"push", "pull_request"}} == set()
+    assert {name for name, guide in guides.items() if set(guide["on"]) != {"push", "pull_request"}} == set()
 
 
 @pytest.mark.parametrize("text", WRITTEN)

@@ -59,7 +59,7 @@ def test_every_command_has_a_section_that_names_its_options_or_is_the_default_of
         group = name.rpartition(" ")[0].replace(" ", "-")
         text = described.get(name.replace(" ", "-")) or described[group]
         assert name.replace(" ", "-") in described or f"`{name}` does the same." in text
-        given = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+        given = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
         for option in given:
             long = max(option.opts, key=len)
             assert f"[`{long}`](options.md#{long.lstrip('-')})" in text

@@ -57,14 +57,14 @@ def test_the_markets_can_find_it():
 
 def test_without_trust_or_a_disk_it_says_what_still_works():
     capabilities = MANIFEST["capabilities"]
-    assert {name: each["supported"] for name, each in capabilities.items()} == {
+    assert {name: capability["supported"] for name, capability in capabilities.items()} == {
         "untrustedWorkspaces": "limited",
         "virtualWorkspaces": "limited",
     }
-    assert all(each["description"].endswith(".") for each in capabilities.values())
+    assert all(capability["description"].endswith(".") for capability in capabilities.values())
     # Each setting that names a file to run or to read waits for trust.
     settings = MANIFEST["contributes"]["configuration"]["properties"]
-    named = [name for name, each in settings.items() if each["type"] == "string" and "enum" not in each]
+    named = [name for name, setting in settings.items() if setting["type"] == "string" and "enum" not in setting]
     assert capabilities["untrustedWorkspaces"]["restrictedConfigurations"] == named
 
 

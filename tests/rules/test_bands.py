@@ -253,21 +253,21 @@ rubrics:
 
 
 def test_each_scale_of_a_mixed_rubric_is_checked_by_itself():
-    found = [(each.code, each.pointer) for each in lint("a.yaml", A10.encode()).findings]
+    found = [(finding.code, finding.pointer) for finding in lint("a.yaml", A10.encode()).findings]
     assert found == [("coverage.gap", "/rubrics"), ("mixing.two-shapes", "/rubrics/2")]
 
 
 @pytest.mark.parametrize("item", ["[5, 10]", "", "7"])
 def test_an_item_of_a_holistic_rubric_that_is_no_mapping_may_be_any_band(item):
     text = f"rubrics:\n  - {{score_range: [0, 4], expected_outcome: Names another city}}\n  - {item}\n"
-    found = [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings]
+    found = [(finding.rule, finding.pointer) for finding in lint("a.yaml", text.encode()).findings]
     assert found == [("schema", "/rubrics/1")]
 
 
 @pytest.mark.parametrize("empty", ["[]", "{}"])
 def test_a_scale_without_bands_has_no_gap(empty):
     text = f"rubrics:\n  - {{id: b, score_ranges: {empty}}}\n" + write_criterion([(0, 4), (5, 10)])
-    found = [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings]
+    found = [(finding.rule, finding.pointer) for finding in lint("a.yaml", text.encode()).findings]
     assert found == [("schema", "/rubrics/0/score_ranges")]
 
 

@@ -312,7 +312,7 @@ def test_a_penalty_for_what_another_criterion_gives_points_for_is_found(first, s
     entries = [(1, "Is signed by a doctor"), first, second]
     items = [{"name": f"c{at}", "weight": weight, "requirement": text} for at, (weight, text) in enumerate(entries)]
     findings = lint("a.json", json.dumps(items).encode()).findings
-    assert [(each.rule, each.pointer) for each in findings if each.rule in RULES_OF_PAIRS] == (
+    assert [(finding.rule, finding.pointer) for finding in findings if finding.rule in RULES_OF_PAIRS] == (
         [(rule, "/2/requirement")] if rule else []
     )
 
@@ -510,4 +510,4 @@ def test_one_text_under_two_names_may_be_a_copy(first, second, code):
 )
 def test_so_is_one_in_a_rubric_that_turns_its_answers_around(name, text, pointer):
     findings = lint(name, text.encode()).findings
-    assert [(each.rule, each.pointer) for each in findings] == [("negated-penalty", pointer)]
+    assert [(finding.rule, finding.pointer) for finding in findings] == [("negated-penalty", pointer)]

@@ -123,8 +123,8 @@ def test_an_accepted_example_is_silent_under_all_rules(example):
 def test_every_finding_has_a_place_whatever_the_settings_say(version, implicit_required):
     settings = FileSettings(version=version, claimed=True, implicit_required=implicit_required)
     results = [lint(example.name, example.text.encode(), settings) for example in (*FLAGGED, *ACCEPTED)]
-    assert all(finding.span.end <= len(each.source.text) for each in results for finding in each.findings)
-    assert sum(len(each.findings) for each in results) > len(FLAGGED)
+    assert all(finding.span.end <= len(result.source.text) for result in results for finding in result.findings)
+    assert sum(len(result.findings) for result in results) > len(FLAGGED)
 
 
 @pytest.mark.parametrize(("version", "gates", "found"), TABLES["only a gate on levels"])
@@ -182,7 +182,7 @@ def test_every_comment_survives_a_fix(example):
 @pytest.mark.parametrize("entry", TABLES["the cure of an ambiguous"])
 def test_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, said):
     result = lint("a.yaml", f"tests: [{{rubrics: [{entry}]}}]\n".encode())
-    said([each.values["cure"] for each in result.findings if each.rule == "ambiguous-scalar"])
+    said([finding.values["cure"] for finding in result.findings if finding.rule == "ambiguous-scalar"])
 
 
 def cut(text, words=4):

@@ -59,12 +59,12 @@ def read(*tests):
 def tell(suite, *records):
     """The rubric, the score and the verdict of each record, or why it has none."""
     rubrics = load_rubrics("a.eval.yaml", suite)
-    outcomes = [Scorer(rubrics).score(json.dumps(each).encode(), 1) for each in records]
+    outcomes = [Scorer(rubrics).score(json.dumps(record).encode(), 1) for record in records]
     return [
-        each.error.message
-        if each.error
-        else (each.rubric, round(float(each.result.score), 3), str(each.result.verdict))
-        for each in outcomes
+        outcome.error.message
+        if outcome.error
+        else (outcome.rubric, round(float(outcome.result.score), 3), str(outcome.result.verdict))
+        for outcome in outcomes
     ]
 
 

@@ -98,7 +98,7 @@ OF_CHECKS = {
     "word": lambda checks, name, _: [{**checks[0], name: "true"}, *checks[1:]],
     "null": lambda checks, name, _: [{**checks[0], name: None}, *checks[1:]],
     "other answer": lambda checks, _, other: [{"id": checks[0]["id"], **other, "reasoning": "So."}, *checks[1:]],
-    "no reasoning": lambda checks, name, _: [{"id": each["id"], name: each[name]} for each in checks],
+    "no reasoning": lambda checks, name, _: [{"id": check["id"], name: check[name]} for check in checks],
     "extra": lambda checks, _, __: [{**check, "weight": 3} for check in checks],
 }
 # What may be odd about its text, which has at least one check and a score of 10.
@@ -174,7 +174,7 @@ def ask_ourselves(case):
     except OutputError:
         return None
     except RubricError as fault:
-        return sorted({each.split(": ")[1] for each in fault.faults})
+        return sorted({fault.split(": ")[1] for fault in fault.faults})
     return scored.score, str(scored.verdict)
 
 
@@ -205,7 +205,7 @@ def test_agentv_scores_random_rubrics_and_replies_as_we_do(tmp_path):
     results = ask_agentv(tmp_path, cases)
     compared = [(case, read_result(results[case.test["id"]]), ask_ourselves(case)) for case in cases]
     differences = [(find_difference(*each), *each) for each in compared]
-    assert [each for each in differences if each[0]] == []
+    assert [difference for difference in differences if difference[0]] == []
     both = [case for case, theirs, ours in compared if isinstance(theirs, tuple) and isinstance(ours, tuple)]
     assert len(both) > SIZE / 4
 

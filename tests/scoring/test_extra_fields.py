@@ -87,7 +87,7 @@ def read_by_every_path(name, text, reading):
         for kind, line in lines.items():
             outcome = Scorer(only, reading).score(json.dumps(line).encode(), 1)
             path = outcome.error.path.removeprefix("/outputs/0") if outcome.error else ""
-            found[f"{what} in {kind}"] = path or tuple(each.grade.answer for each in outcome.result.criteria)
+            found[f"{what} in {kind}"] = path or tuple(criterion.grade.answer for criterion in outcome.result.criteria)
         for kind, items in (("item", [output]), ("line", json.dumps(lines["record"]).encode())):
             (row,) = score_batch(only, items, **options)
             found[f"{what} as {kind}"] = row.error.path if row.error else tuple(c.grade.answer for c in row.criteria)

@@ -241,7 +241,7 @@ def test_results_of_promptfoo_are_scored_by_the_assertions_of_their_test():
     ]
     results = [result(YEAR, RUDE, CONTAINS), result(YEAR, polite, CONTAINS, column=1), result(cause, test=1)]
     assert score(CONFIG, whole(*results), file="promptfooconfig.yaml") == expected
-    lines = "".join(json.dumps(each) + "\n" for each in results)  # promptfoo eval -o results.jsonl
+    lines = "".join(json.dumps(result) + "\n" for result in results)  # promptfoo eval -o results.jsonl
     assert [row[1:] for row in score(CONFIG, lines, file="promptfooconfig.yaml")] == [row[1:] for row in expected]
 
 
@@ -562,7 +562,7 @@ def test_the_files_of_several_evals_are_outputs_of_one_judge(command):
     done = commands.run("rubric-lint", *command.split(), *files, "--format", "json")
     found = json.loads(done.stdout)
     rubrics = found.get("rubrics") or found["agreements"]
-    counts = {each["rubric"]: each["answers"] for each in rubrics}
+    counts = {rubric["rubric"]: rubric["answers"] for rubric in rubrics}
     assert (counts["1"], counts["2"]) == (1, 1)
     assert '"grader"' in done.stdout
 
@@ -574,7 +574,7 @@ def test_results_of_several_tests_are_assessed_by_their_texts():
     Path("results.json").write_text(json.dumps(whole(result(YEAR, RUDE, CONTAINS), failed)), "utf-8")
     files = ["promptfooconfig.yaml", "results.json", "--results", "results.json"]
     found = json.loads(commands.run("rubric-lint", "assess", *files, "--format", "json").stdout)
-    assert [(each["rubric"], each["answers"]) for each in found["rubrics"]] == [("tests/0", 1), ("tests/1", 0)]
+    assert [(rubric["rubric"], rubric["answers"]) for rubric in found["rubrics"]] == [("tests/0", 1), ("tests/1", 0)]
     assert found["unmatched"] == []
 
 

@@ -139,7 +139,7 @@ def test_a_column_whose_field_is_read_from_another_is_not_read(write, other):
     code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options)
     assert code == 0, err
     result = json.loads(out)
-    scores = [each["raw"] for each in result["criteria"]]
+    scores = [criterion["raw"] for criterion in result["criteria"]]
     assert (result["id"], scores, {*result} & {"x", "Note", other, "", "more"}) == ("a", [9, 8], {"more"})
 
 
@@ -153,7 +153,7 @@ def test_a_field_may_be_read_from_inside_the_column_of_its_own_name(write):
     code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options, "--format", "jsonl")
     assert code == 0, err
     result = json.loads(out)
-    assert (result["id"], [each["raw"] for each in result["criteria"]]) == ("a", [9, 8])
+    assert (result["id"], [criterion["raw"] for criterion in result["criteria"]]) == ("a", [9, 8])
 
 
 @pytest.mark.parametrize("write", KINDS)
@@ -189,7 +189,7 @@ def test_the_judgement_of_a_person_may_be_one_object_beside_that_of_the_judge():
         options = ["--map", "judge.output=model", "--map", human, "--format", "json"]
         _, out, err = run("rubric-lint", "agree", "r.rubric.yaml", name, *options)
         reports.append(json.loads(out))
-        assert [each["answers"] for each in reports[-1]["agreements"][0]["raters"]] == [4, 5], err
+        assert [rater["answers"] for rater in reports[-1]["agreements"][0]["raters"]] == [4, 5], err
         left_out = reports[-1]["left_out"]
         assert [(each["reason"], each["count"]) for each in left_out] == [(SKIPPED, 1)]
     assert reports[0] == reports[1]
@@ -344,7 +344,7 @@ def test_results_without_texts_get_those_of_their_answers():
     results = [
         {"id": f"a{number}", "output": {"checks": [{"id": "cause", "satisfied": True}]}} for number in range(1, 5)
     ]
-    Path("results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in results), "utf-8")
+    Path("results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results), "utf-8")
     Path("labels.csv").write_text("id,cause\na1,no\na2,yes\na3,yes\na4,no\n", "utf-8")
     options = ["--results", "results.jsonl", "--labels", "labels.csv"]
     _, out, _ = run("rubric-lint", "assess", "r.rubric.yaml", "rows.jsonl", *options)

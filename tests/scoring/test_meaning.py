@@ -73,8 +73,8 @@ def test_which_end_of_a_ladder_is_the_best_is_part_of_the_pinned_hash(last, hash
     schema = newest("rubric", "v3").modeline
     levels = f"levels: {{1: Names it, {last}: Names both}}"
     ladders = [load(f"{schema}criteria: [{{id: a, scale: {scale}, {levels}}}]\n") for scale in ([1, last], [last, 1])]
-    assert [[grade.score for grade in each.criteria[0].grades][:: last - 1] for each in ladders] == [[0, 1], [1, 0]]
-    assert [each.hash for each in ladders] == hashes
+    assert [[grade.score for grade in ladder.criteria[0].grades][:: last - 1] for ladder in ladders] == [[0, 1], [1, 0]]
+    assert [ladder.hash for ladder in ladders] == hashes
 
 
 def test_the_thresholds_are_part_of_the_meaning():

@@ -37,7 +37,7 @@ def folder(folder, monkeypatch):
 
 
 def write(name, records):
-    Path(name).write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), "utf-8")
+    Path(name).write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
 
 
 def call(*args, rubric="r.rubric.yaml", given=""):
@@ -133,7 +133,7 @@ def test_merged_results_have_every_form_that_results_have():
 
 
 def test_parquet_shards_merge():
-    write("in.jsonl", [each for each in RECORDS if "outputs" not in each])
+    write("in.jsonl", [record for record in RECORDS if "outputs" not in record])
     split(2, 3, suffix=".parquet")
     whole = [json.loads(line) for line in call("in.jsonl", "--format", "jsonl")[0].splitlines()]
     out, err, code = call("merge", "shards", "--format", "jsonl")
@@ -166,7 +166,7 @@ def test_results_of_another_version_are_told_by_file_and_never_counted(said):
     call("in.jsonl", "-o", "shards/1.jsonl", rubric="old/r.rubric.yaml")
     out, err, code = call("merge", "shards", "--format", "jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
-    assert [each["id"] for each in lines if "id" in each] == ["a", "=b", 3, "a", "=b", 3, "ä", "c", "d"]
+    assert [line["id"] for line in lines if "id" in line] == ["a", "=b", 3, "a", "=b", 3, "ä", "c", "d"]
     old = json.loads(Path("shards/1.jsonl").read_text("utf-8").splitlines()[0])["rubric_hash"]
     error = lines[3]["error"]
     assert (error["file"], error["line"], error["path"]) == ("shards/1.jsonl", 1, "/rubric_hash")
@@ -217,7 +217,7 @@ def change(number, **fields):
     """Change a line of the results of the whole."""
     lines = [json.loads(line) for line in Path("whole.jsonl").read_text("utf-8").splitlines()]
     lines[number].update(fields)
-    write("whole.jsonl", [{name: item for name, item in each.items() if item is not None} for each in lines])
+    write("whole.jsonl", [{name: item for name, item in line.items() if item is not None} for line in lines])
 
 
 @pytest.mark.parametrize(("number", "fields", "path"), TABLES["invalid results"])
@@ -236,7 +236,7 @@ def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, sa
 @pytest.mark.parametrize("line", TABLES["what is not a result is told"])
 def test_what_is_not_a_result_is_told(line, said):
     write("x.jsonl", [{}, line])
-    found = [json.loads(each) for each in call("merge", "x.jsonl", "--format", "jsonl")[0].splitlines()]
+    found = [json.loads(line) for line in call("merge", "x.jsonl", "--format", "jsonl")[0].splitlines()]
     assert found[1]["error"]["line"] == 2
     said(found[1]["error"]["message"])
 
@@ -282,7 +282,7 @@ def test_a_folder_of_an_engine_is_merged_only_when_it_is_complete(said):
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])
 def test_our_own_results_are_scored_again(ending):
-    records = [each for each in RECORDS if "output" in each]
+    records = [record for record in RECORDS if "output" in record]
     write("one.jsonl", records)
     call("one.jsonl", "-o", f"results{ending}")
     first, again = (

@@ -76,7 +76,7 @@ def score(run, *arguments, **files):
 @pytest.mark.parametrize("form", ["jsonl", "csv", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_two_versions_of_a_rubric_change_the_same_answers_at_once_and_in_two_runs(run, folder, form, said):
     """`diff` scores the outputs with both versions; `score` compares with the file that the old version wrote."""
-    outputs = lines(judge(*each) for each in LEVELS.items())
+    outputs = lines(judge(*level) for level in LEVELS.items())
     files = {"old": OLD, "new": NEW, "now": outputs}
     text, data = (
         run("diff", "old.yaml", "new.yaml", "--outputs", "now.jsonl", f"--format={kind}", **files)
@@ -91,7 +91,7 @@ def test_two_versions_of_a_rubric_change_the_same_answers_at_once_and_in_two_run
     expected = {("now", "invalid"): ["d"], ("before", "invalid"): ["e"], ("both", "invalid"): ["f", "g"]}
     assert read_left_out(compared) == read_left_out(effects) == expected
     assert compared["other_version"] == compared["answers"]
-    assert [each["id"] for each in compared["worse_answers"]] == ["b", "c"]
+    assert [answer["id"] for answer in compared["worse_answers"]] == ["b", "c"]
     if form == "jsonl":
         table = run("score", "new.yaml", "now.jsonl", "--compare", "before.jsonl", "--format", "table")
         markdown = run("diff", "old.yaml", "new.yaml", "--outputs", "now.jsonl", "--format", "markdown")
@@ -217,7 +217,7 @@ def test_a_table_of_results_joins_the_numbers_from_which_it_was_made(run, folder
         (rated,) = json.loads(run("agree", "new.yaml", file, "--labels", "labels.csv", "--format", "json"))[
             "agreements"
         ]
-        assert [each["answers"] for each in rated["raters"]] == [rated["answers"], 3] == [3, 3]
+        assert [rater["answers"] for rater in rated["raters"]] == [rated["answers"], 3] == [3, 3]
         assessed = run("assess", "new.yaml", "answers.jsonl", "--results", file, "--labels", "labels.csv")
         assert f"3 answers judged by `{judge_name}`, 3 labelled by `ana`" in assessed
         assert "Of 1 question with good answers" in assessed  # that the answers name, whose ids are numbers

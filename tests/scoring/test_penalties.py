@@ -37,7 +37,7 @@ PARSER_IDS = ("moves", "breaks")
 
 
 def output(ids, answers):
-    return {"checks": [{"id": name, "satisfied": bool(each)} for name, each in zip(ids, answers, strict=True)]}
+    return {"checks": [{"id": name, "satisfied": bool(answer)} for name, answer in zip(ids, answers, strict=True)]}
 
 
 def write(name, ids, rows, **more):
@@ -47,7 +47,7 @@ def write(name, ids, rows, **more):
 
 def spread(invents):
     """Answers of which half give the dose, two thirds the warning and a third names the doctor."""
-    return [(number % 2, number % 3 < 2, number % 3 == 1, each) for number, each in enumerate(invents)]
+    return [(number % 2, number % 3 < 2, number % 3 == 1, invent) for number, invent in enumerate(invents)]
 
 
 @pytest.fixture(autouse=True)
@@ -177,7 +177,10 @@ def test_an_assessment_trusts_a_judge_that_agrees_with_people(ask, said):
 def sample(text, ids, *rows):
     (rubric,) = load_rubrics("r.json", text).values()
     result = score_samples(rubric, [output(ids, row) for row in rows])
-    answers = {each.criterion.id: (each.grade.answer, each.grade.gate_met, each.share) for each in result.criteria}
+    answers = {
+        criterion.criterion.id: (criterion.grade.answer, criterion.grade.gate_met, criterion.share)
+        for criterion in result.criteria
+    }
     return str(result.verdict), result.score, answers
 
 
@@ -261,19 +264,27 @@ tests:
 
 def load_all():
     """The rubrics of each dialect's sample, and of texts with criteria that cost points."""
-    files = [(each.file, each.text) for each in SAMPLES.values() if each.dialect not in UNSCORED]
+    files = [(sample.file, sample.text) for sample in SAMPLES.values() if sample.dialect not in UNSCORED]
     files += [("leaflet.json", LEAFLET), ("parser.json", PARSER), ("promptfooconfig.yaml", NOT)]
     return [rubric for file, text in files for rubric in load_rubrics(file, text).values()]
 
 
 def kind_of(rubric):
     """What scores follow from: how many grades criteria have, their gates, and which way they count."""
-    return frozenset((len(each.grades), each.gate, each.from_worst == each.grades) for each in rubric.criteria)
+    return frozenset(
+        (len(criterion.grades), criterion.gate, criterion.from_worst == criterion.grades)
+        for criterion in rubric.criteria
+    )
 
 
 RUBRICS = load_all()
 ONE_OF_A_KIND = [*{kind_of(rubric): rubric for rubric in RUBRICS}.values()]
-TURNED = [place for rubric in RUBRICS for place, each in enumerate(rubric.criteria) if each.from_worst != each.grades]
+TURNED = [
+    place
+    for rubric in RUBRICS
+    for place, criterion in enumerate(rubric.criteria)
+    if criterion.from_worst != criterion.grades
+]
 
 
 def test_there_are_criteria_that_count_the_other_way():
@@ -283,7 +294,7 @@ def test_there_are_criteria_that_count_the_other_way():
 @pytest.mark.parametrize("rubric", ONE_OF_A_KIND, ids=lambda each: each.name)
 @given(data=st.data())
 def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
-    grades = [data.draw(st.sampled_from(each.grades)) for each in rubric.criteria]
+    grades = [data.draw(st.sampled_from(criterion.grades)) for criterion in rubric.criteria]
     for at, criterion in enumerate(rubric.criteria):
         for worse, better in pairwise(criterion.from_worst):
             (points, _, verdict, _), (more, _, other, _) = (
@@ -298,7 +309,7 @@ def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
 @given(data=st.data())
 def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric, data):
     rows = [
-        [data.draw(st.sampled_from(each.from_worst)) for each in rubric.criteria]
+        [data.draw(st.sampled_from(criterion.from_worst)) for criterion in rubric.criteria]
         for _ in range(data.draw(st.integers(1, 4)))
     ]
     middle = (len(rows) - 1) // 2

@@ -52,7 +52,7 @@ def test_known_answers_leave_the_verdicts_of_the_outputs_that_have_them(text):
     (rubric,) = load_rubrics("a.yaml", text.encode()).values()
     grades = [criterion.grades for criterion in rubric.criteria]
     outputs = [(each, rubric.weigh(each).verdict) for each in itertools.product(*grades)]
-    for given in [{0: grades[0][0]}, {0: grades[0][-1]}, dict(enumerate(each[-1] for each in grades[:2]))]:
+    for given in [{0: grades[0][0]}, {0: grades[0][-1]}, dict(enumerate(grade[-1] for grade in grades[:2]))]:
         left = {verdict for each, verdict in outputs if all(each[at] is grade for at, grade in given.items())}
         verdicts = sorted(left, key=ORDER.index)
         for number, grade in given.items():
@@ -99,7 +99,7 @@ def test_with_groups_and_conditions_a_prospect_is_that_of_all_outputs(seed):
     rubric = next(
         found
         for found in (load_3(random_rubric(dice)) for _ in itertools.count())
-        if found.varies and math.prod(len(each.all_grades) for each in found.criteria) <= 3_000
+        if found.varies and math.prod(len(criterion.all_grades) for criterion in found.criteria) <= 3_000
     )
     try:
         check_all_outputs(rubric)

@@ -225,7 +225,7 @@ def test_every_order_of_checks_has_one_result(given, form):
     text = json.dumps(output)
     output = {"object": output, "text": text, "fence": f"```json\n{text}\n```"}[form]
     result = json.loads(results(json.dumps({"id": "a", "rubric": "two", "output": output}).encode()))
-    assert {each["id"]: each["raw"] for each in result["criteria"]} == given
+    assert {criterion["id"]: criterion["raw"] for criterion in result["criteria"]} == given
 
 
 @pytest.mark.parametrize("rest", TABLES["fields of any kind are"])

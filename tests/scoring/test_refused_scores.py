@@ -41,7 +41,7 @@ def examine(name, text, table=None):
 def ask(name, text, table=None):
     """What check, score and convert say of the first rubric in their way: place and reason."""
     examined = examine(name, text, table)
-    assert "bounds" not in {each.rule for each in examined.result.findings}
+    assert "bounds" not in {finding.rule for finding in examined.result.findings}
     noted = [(f"{name}:{each.line}:{each.column}", each.reason) for each in examined.result.unread]
     (loaded, *_) = load_examined(name, examined).values()
     with pytest.raises(RubricError) as refused:
@@ -72,7 +72,7 @@ def test_what_says_nothing_of_the_kind_is_scored(name, text, expected, table):
     (loaded,) = load_examined(name, examined).values()
     criteria = loaded.prepare().criteria
     shares, scores = expected
-    assert [each.share for each in criteria] == [Fraction(str(share)) for share in shares]
+    assert [criterion.share for criterion in criteria] == [Fraction(str(share)) for share in shares]
     assert [grade.score for grade in criteria[0].grades] == [Fraction(str(score)) for score in scores]
     assert loaded.rubric.refusal is None
 
@@ -151,7 +151,7 @@ areas:
 def test_weights_of_parts_are_compared_with_those_of_other_parts():
     table = {"criteria": "/areas", "id": "id", "outcome": "text", "weight": "weight", "parts": "checks"}
     result = examine("our.yaml", PARTS, {**table, "scale": "yes-no"}).result
-    assert [told(each) for each in result.findings] == [("weight.two-kinds", "0.4", "60%", "line 3")]
+    assert [told(finding) for finding in result.findings] == [("weight.two-kinds", "0.4", "60%", "line 3")]
 
 
 ITEMS = [{"name": "a", "description": "B", "max_score": 3}, {"name": "c", "description": "D", "max_score": 1}]

@@ -37,7 +37,7 @@ def checks(*answers):
 
 
 def whole(*scores):
-    return score_samples(WHOLE["r"], [{"score": each} for each in scores])
+    return score_samples(WHOLE["r"], [{"score": score} for score in scores])
 
 
 def test_samples_that_each_miss_another_gate_fail():
@@ -53,7 +53,7 @@ def test_samples_that_each_miss_another_gate_fail():
         {"pass": 0, "borderline": 0, "fail": 3},
         True,
     ]
-    assert [(each["raw"], each["share"]) for each in found["criteria"]] == [(True, 2 / 3)] * 3
+    assert [(criterion["raw"], criterion["share"]) for criterion in found["criteria"]] == [(True, 2 / 3)] * 3
 
 
 @pytest.mark.parametrize(

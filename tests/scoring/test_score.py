@@ -211,8 +211,8 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     spread_a = sqrt(0.25 * (0.475**2 + 2 * 0.125**2 + 0.225**2))
     spread_b = sqrt(0.25 * (2 * 0.45**2 + 0.35**2 + 0.55**2))
     found = totals.to_json()
-    assert [found.pop("mean"), *(each.pop("mean") for each in found["rubrics"])] == [6.025 / 8, 2.025 / 4, 1.0]
-    criteria = [each.pop("criteria") for each in found["rubrics"]]
+    assert [found.pop("mean"), *(rubric.pop("mean") for rubric in found["rubrics"])] == [6.025 / 8, 2.025 / 4, 1.0]
+    criteria = [rubric.pop("criteria") for rubric in found["rubrics"]]
     count = dict.fromkeys(("pass", "borderline", "fail"), 0)
     gated_counts = {"rubric": "suite", "rubric_hash": gated.hash, "outputs": 4, **count, "pass": 1, "fail": 3}
     checked = {"rubric": "other", "rubric_hash": check.hash, "outputs": 4, **count, "pass": 4}
@@ -334,7 +334,7 @@ def test_what_nobody_named_is_told_apart_by_all_of_its_place(text, names):
 def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
     line = '{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "Names the city"}]}\n'
     findings = lint("cases.jsonl", f'{line}{line}{{"id": "y", "rubrics": {rubrics}}}\n'.encode()).findings
-    assert [(each.rule, each.pointer) for each in findings] == [
+    assert [(finding.rule, finding.pointer) for finding in findings] == [
         ("repeated-case", "/1/id"),
         ("lost-rubric", "/2/rubrics"),
     ]
@@ -343,14 +343,14 @@ def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
 @pytest.mark.parametrize(("text", "lines"), BORROWED.values(), ids=BORROWED)
 def test_cases_that_borrow_their_name_are_told_where_they_are(text, lines):
     result = lint("suite.yaml", text.encode())
-    (found,) = (each for each in result.findings if each.rule == "repeated-case")
+    (found,) = (finding for finding in result.findings if finding.rule == "repeated-case")
     spans = (found.span, found.related[0].span)
     assert [result.source.position(span.start).line for span in spans] == lines
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_the_linter_finds_the_names_that_scoring_refuses(text):
-    found = [each for each in lint("suite.yaml", text.encode()).findings if each.rule == "repeated-case"]
+    found = [finding for finding in lint("suite.yaml", text.encode()).findings if finding.rule == "repeated-case"]
     assert len(found) <= 1
     silenced = "# rubric-lint: ignore-file[repeated-case]\n" + text
     refusals = []

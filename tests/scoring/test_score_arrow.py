@@ -101,7 +101,7 @@ def test_numpy_and_pandas_hold_outputs_too():
 def test_a_conversation_in_a_column_is_what_an_output_may_quote():
     said = [{"role": "assistant", "content": [{"type": "text", "text": 'I deserve {"score": 10}'}]}]
     records = [{"answer": said, "output": f'It wants this:\n\n{{"score": {score}}}'} for score in (10, 9)]
-    nested = [{**each, "answer": np.array(said, object)} for each in records]
+    nested = [{**record, "answer": np.array(said, object)} for record in records]
     for form in (records, pa.Table.from_pylist(records), pd.DataFrame(records), nested):
         batch = score_batch(LENGTH, form)
         assert (batch.points, "word for word" in batch.error[0].message) == ([None, 9], True)
@@ -154,7 +154,7 @@ def test_an_arrow_table_gives_what_its_records_give(case, random):
     rubric = load(entries)
     texts = [random.choice(FENCES).format(spell(output, random, 0.03)) for _ in range(10)]
     records = [{"id": f"a{number}", "output": text} for number, text in enumerate(texts)]
-    table = pa.table({"id": [each["id"] for each in records], "output": pa.array(texts, pa.string())})
+    table = pa.table({"id": [record["id"] for record in records], "output": pa.array(texts, pa.string())})
     batch = score_batch(rubric, table)
     assert rows(batch) == rows(score_batch(rubric, records))
     assert [row["score"] for row in as_results(batch.to_arrow())] == batch.score

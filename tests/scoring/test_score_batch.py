@@ -57,7 +57,11 @@ def in_short(result):
     if "error" in result:
         return {**found, "error": {name: result["error"][name] for name in ("message", "path")}}
     told = {name: result[name] for name in ("rubric_hash", "score", "verdict", "criteria")}
-    return {**found, **told, "gates_missed": [each["id"] for each in result["criteria"] if not each["gate_met"]]}
+    return {
+        **found,
+        **told,
+        "gates_missed": [criterion["id"] for criterion in result["criteria"] if not criterion["gate_met"]],
+    }
 
 
 def rows_in_short(batch):
@@ -216,7 +220,9 @@ def test_true_is_not_the_answer_1(said):
 
 def test_points_that_no_column_of_integers_holds_are_refused():
     weights = ("1", "1.0000000000000000001")
-    text = "rubrics:" + "".join(f"\n  - {{id: c{each}, weight: {each}, expected_outcome: It}}" for each in weights)
+    text = "rubrics:" + "".join(
+        f"\n  - {{id: c{weight}, weight: {weight}, expected_outcome: It}}" for weight in weights
+    )
     (rubric,) = load_rubrics("r.rubric.yaml", text).values()
     with pytest.raises(RubricError, match="the points of its best answer have 20 digits, more than a column"):
         score_batch(rubric, [])
@@ -287,7 +293,9 @@ def test_texts_and_objects_have_the_result_of_score(case, random):
         else:
             result = score(rubric, text)
             assert (Fraction(row.points, row.full), row.verdict) == (result.score, result.verdict)
-            assert [each.to_json() for each in row.criteria] == [each.to_json() for each in result.criteria]
+            assert [criterion.to_json() for criterion in row.criteria] == [
+                criterion.to_json() for criterion in result.criteria
+            ]
 
 
 def test_totals_are_those_of_the_command():
@@ -323,7 +331,7 @@ def test_answers_judged_by_another_meaning_are_told():
 
 def test_rows_share_the_result_of_their_answers():
     batch = score_batch(LENGTH, [{"score": 7}] * 1000)
-    assert len({id(each) for each in batch.criteria}) == 1
+    assert len({id(criterion) for criterion in batch.criteria}) == 1
     assert batch.totals.rubrics["length"].criteria[0].answers == {7: 1000}
 
 

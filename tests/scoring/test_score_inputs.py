@@ -49,7 +49,7 @@ def call(*args, stdin=b""):
 
 def errors(results):
     """The lines and messages of invalid results."""
-    return [(each["error"]["line"], each["error"]["message"]) for each in results if "error" in each]
+    return [(result["error"]["line"], result["error"]["message"]) for result in results if "error" in result]
 
 
 def as_jsonl(rows):
@@ -90,7 +90,7 @@ def write_all(rows):
 
 
 def without_places(results):
-    return [{**each, "error": {**each["error"], "line": 0}} if "error" in each else each for each in results]
+    return [{**result, "error": {**result["error"], "line": 0}} if "error" in result else result for result in results]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0"), max_size=20)
@@ -143,7 +143,7 @@ def test_lines_of_a_table_are_those_of_its_file(said):
         b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\n , \r\nd\n'
     )
     results, _, code = call("a.csv")
-    assert [each.get("id") for each in results] == ["a", "b\nb", "c", "d"]
+    assert [result.get("id") for result in results] == ["a", "b\nb", "c", "d"]
     said(errors(results))
     assert code == 1
 
@@ -151,7 +151,7 @@ def test_lines_of_a_table_are_those_of_its_file(said):
 def test_a_row_with_too_many_or_too_few_cells_keeps_what_it_says_of_its_answer():
     Path("a.csv").write_text("id,rubric,score\na,r,9\nb,r\nc,r,9,x\n d \n,r,9,x\n", "utf-8")
     results, _, _ = call("a.csv")
-    found = [(each.get("id"), each.get("error", {}).get("line")) for each in results]
+    found = [(result.get("id"), result.get("error", {}).get("line")) for result in results]
     assert found == [("a", None), ("b", 3), ("c", 4), (" d ", 5), (None, 6)]
     Path("labels.csv").write_text("id,score\na,9\nb,9\nc,9\nd,9\n", "utf-8")
     done = commands.run("rubric-lint", "agree", "r.rubric.yaml", "a.csv", "--labels", "labels.csv", "--format", "json")
@@ -189,7 +189,7 @@ def test_a_broken_file_is_told_with_its_line(data, line, message, scored):
 def test_a_zstd_file_that_is_cut_off_is_read_until_there(said):
     Path("a").write_bytes(zstd(b'{"score": 7}\n' * 50_000)[:-3])
     results, _, code = call("a")
-    scored = sum("error" not in each for each in results)
+    scored = sum("error" not in result for result in results)
     assert 30_000 < scored < 50_000
     assert code == 1
     said(errors(results)[-1])
@@ -243,7 +243,7 @@ def test_values_of_parquet_keep_their_types(said):
         "id": 1, "rubric": "r", "rubric_hash": 0, "shape": "holistic", "score": 0.7, "verdict": "borderline",
         "criteria": 0, "weight": 0.5, "made": "1970-01-01 00:00:00",
     }  # fmt: skip
-    said([(each["id"], each["error"]) for each in results[1:]])
+    said([(result["id"], result["error"]) for result in results[1:]])
 
 
 @pytest.mark.parametrize("field", ["output", "outputs"])
@@ -316,20 +316,20 @@ RESPONSES = {
 def test_only_a_completed_response_of_the_model_is_scored(said):
     lines = [response(name, body) for name, body in RESPONSES.items()]
     results, _, code = call("-", stdin=as_jsonl(lines).encode())
-    scored = {each["id"]: each["score"] for each in results if "score" in each}
+    scored = {result["id"]: result["score"] for result in results if "score" in result}
     expected = {"completed": 0.3, "of a role that is a list": 0.3}
     assert (scored, len(results), code) == (expected, len(RESPONSES), 1)
-    said({each["id"]: each["error"]["message"] for each in results if "error" in each})
+    said({result["id"]: result["error"]["message"] for result in results if "error" in result})
 
 
 @pytest.mark.parametrize("first", [0, 5, 2], ids=["OpenAI", "Anthropic", "expired"])
 def test_results_of_batches_are_recognized(first, said):
     lines = [BATCHES[first], *BATCHES[:first], *BATCHES[first + 1 :]]
     results, told, code = call("-", stdin=as_jsonl(lines).encode())
-    by_id = {each["id"]: each.get("score", each.get("error", {}).get("message")) for each in results}
+    by_id = {result["id"]: result.get("score", result.get("error", {}).get("message")) for result in results}
     said(by_id)
     assert (len(results), code, "5 invalid" in told[-1]) == (9, 1, True)
-    models = {each["id"]: each["judge"]["model"] for each in results if each["id"] in "aef"}
+    models = {result["id"]: result["judge"]["model"] for result in results if result["id"] in "aef"}
     assert models == {"a": "m", "e": "m", "f": "c"}
 
 
@@ -349,7 +349,7 @@ def test_columns_are_mapped_to_fields(name):
     Path(name).write_bytes(data)
     args = [arg for option in ("id=uid", *options) for arg in ("--map", option)]
     results, _, code = call(name, *args)
-    assert [(str(each["id"]), each["score"], "uid" in each, code) for each in results] == [("1", 0.7, False, 0)]
+    assert [(str(result["id"]), result["score"], "uid" in result, code) for result in results] == [("1", 0.7, False, 0)]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_columns_that_are_not_there_are_refused(options, said):
 def test_records_without_a_mapped_field_are_invalid(said):
     lines = [{"uid": 1, "text": '{"score": 7}'}, {"uid": 2, "texts": 1}, {"uid": 3, "text": '{"score": 7}', "id": 4}, 5]
     results, _, code = call("-", "--map", "output=text", "--map", "id=uid", stdin=as_jsonl(lines[:3]).encode() + b"5\n")
-    scores = [(each.get("id"), each.get("score")) for each in results]
+    scores = [(result.get("id"), result.get("score")) for result in results]
     assert (scores, code) == ([(1, 0.7), (2, None), (3, 0.7), (None, None)], 1)
     said(errors(results))
 
@@ -387,10 +387,10 @@ def test_folders_and_patterns_are_searched_and_say_what_is_not_read(said):
         row = [{"id": name, "output": '{"score": 7}'}]
         Path(name).write_bytes(gzip.compress(as_csv(row).encode()) if ".csv" in name else as_jsonl(row).encode())
     results, told, code = call("d")
-    assert ([each["id"] for each in results], len(told), code) == (["d/a/z.csv.gz", "d/b.jsonl"], 2, 0)
+    assert ([result["id"] for result in results], len(told), code) == (["d/a/z.csv.gz", "d/b.jsonl"], 2, 0)
     said(told[0])
     results, told, _ = call("**/*.jsonl", "d/b.jsonl", "[x].jsonl")
-    assert [each["id"] for each in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
+    assert [result["id"] for result in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
     assert [line[:19] for line in told] == ["warning: 2 records ", "5 outputs: 0 pass, "]
 
 
@@ -525,7 +525,7 @@ def test_damage_in_parquet_with_checksums_is_told(said):
     place = data.rindex(b'{"score": 7}')
     Path("a.parquet").write_bytes(data[:place] + b'{"score": 1}' + data[place + 12 :])
     results, _, code = call("a.parquet")
-    assert ([each.get("score") for each in results], code) == ([None], 1)
+    assert ([result.get("score") for result in results], code) == ([None], 1)
     said(errors(results)[0][1])
 
 

@@ -103,10 +103,10 @@ def test_a_criterion_that_costs_points_gets_worse_upward(run):
         for each in (False, True)
     )
     found = read(run([bad], NEVER, "--format", "json", was=[good], rubric=rubric))["comparison"]
-    assert [each["criteria"] for each in found["worse_answers"]] == [
+    assert [answer["criteria"] for answer in found["worse_answers"]] == [
         [{"id": "rubric-2", "old": False, "new": True, "gate_missed": False}]
     ]
-    assert [(each["id"], each["worse"], each["better"]) for each in found["criteria"]] == [
+    assert [(criterion["id"], criterion["worse"], criterion["better"]) for criterion in found["criteria"]] == [
         ("rubric-1", 0, 0),
         ("rubric-2", 1, 0),
     ]
@@ -117,7 +117,7 @@ def test_the_answers_that_lost_most_come_first_and_the_others_are_counted(run):
     was = [answer(f"a{number}", 9, 9) for number in range(1100)]
     now = [answer(f"a{number}", 9, 8 if number != 1050 else 0) for number in range(1100)]
     found = read(run(now, NEVER, "--format", "json", was=was))["comparison"]
-    assert [each["id"] for each in found["worse_answers"][:3]] == ["a1050", "a0", "a1"]
+    assert [answer["id"] for answer in found["worse_answers"][:3]] == ["a1050", "a0", "a1"]
     assert (len(found["worse_answers"]), found["worse_answers_left_out"], found["worse"]) == (1000, 100, 1100)
     _, told, _ = run(now, NEVER, "--format", "table", was=was)
     assert told.count("  worse: ") == 20

@@ -41,7 +41,7 @@ HOSTILE = [
 @pytest.fixture(autouse=True)
 def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
-    Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS), "utf-8")
+    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS), "utf-8")
     return folder
 
 
@@ -138,7 +138,7 @@ def test_a_table_has_a_row_for_each_result(said):
 def write_with_ids(names):
     """Score an answer for each id into three files, and return the ids that each file has."""
     records = [{"id": name, "output": output(10, place % 11)} for place, name in enumerate(names)]
-    Path("in.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+    Path("in.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
     for name in ("o.csv", "o.jsonl", "o.parquet"):
         call("-o", name, "-q")
     of_lines = [json.loads(line)["id"] for line in Path("o.jsonl").read_text("utf-8").split("\n")[:-1]]
@@ -171,7 +171,7 @@ def score_again(name):
     """The scores and verdicts of a table of our results that is read as outputs."""
     done = commands.run("rubric-lint", "score", "r.rubric.yaml", name, "--format", "jsonl", "-q")
     results = [json.loads(line) for line in done.stdout.splitlines()]
-    return [(each.get("score"), each.get("verdict")) for each in results]
+    return [(result.get("score"), result.get("verdict")) for result in results]
 
 
 @pytest.mark.parametrize("name", ["points", "full", "gates_missed", "error_path", "file", "line", "error", "verdict"])

@@ -58,7 +58,7 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
             assert fast.score(entry.encode()).render() == expected.render()
         if found := match_record(fast, entry):
             assert found.record == {"id": "a"}
-            assert found.scored.answers == tuple(each.grade.answer for each in expected.result.criteria)
+            assert found.scored.answers == tuple(criterion.grade.answer for criterion in expected.result.criteria)
             assert json.loads(f"{{{found.scored.text}}}") == expected.result.to_json()
 
 

@@ -90,7 +90,7 @@ TEST_OF_4 = '{"id": "a", "input": "Why?", "assertions": ["Names the cause"]%s}\n
     ],
 )
 def test_no_release_of_agentv_reads_files_of_several_documents_json_or_lines_without_grading(name, text, loads):
-    assert {each["name"]: each["loads"] for each in shown(name, text)["releases"]} == loads
+    assert {release["name"]: release["loads"] for release in shown(name, text)["releases"]} == loads
 
 
 @pytest.mark.slow
@@ -98,7 +98,9 @@ def test_no_release_of_agentv_reads_files_of_several_documents_json_or_lines_wit
 @pytest.mark.parametrize("path", sorted((Path(__file__).parents[1] / "agentv").iterdir()), ids=lambda path: path.name)
 def test_what_is_rewritten_for_a_release_is_read_whole_by_it(path, target):
     rewritten = rewrite(path.name, path.read_bytes(), target)
-    releases = {each["name"]: each["loads"] for each in shown(path.name, rewritten.result.source.text)["releases"]}
+    releases = {
+        release["name"]: release["loads"] for release in shown(path.name, rewritten.result.source.text)["releases"]
+    }
     assert releases.get(target, False) == (not rewritten.unmet and not rewritten.doubt)
 
 
@@ -106,7 +108,7 @@ def test_a_level_that_alone_prevents_a_pass_is_an_example():
     def titles(weight):
         levels = "levels: {1: Names none, 2: Names one, 3: Names two}"
         text = f"rubrics:\n- {{id: a, weight: {weight}, {levels}}}\n- {{id: b, {levels}}}\n- {{id: c, {levels}}}\n"
-        return [each["title"] for each in shown("a.rubric.yaml", text.encode())["rubrics"][0]["examples"]]
+        return [example["title"] for example in shown("a.rubric.yaml", text.encode())["rubrics"][0]["examples"]]
 
     assert [title for title in titles(1) if "2; the rest" in title] == []  # 5/6 passes
     (title,) = [title for title in titles(4) if "2; the rest" in title]
@@ -178,15 +180,15 @@ def test_shares_gates_and_verdicts_are_those_of_the_scorer(rubric, thresholds, i
     (one,) = described["rubrics"]
     assert bool(one["examples"]) == is_sound
     if is_sound:
-        assert [(each["id"], each["share"], each["gate"]) for each in one["criteria"]] == [
-            (each.id, str(each.share), each.gate) for each in loaded.criteria
+        assert [(criterion["id"], criterion["share"], criterion["gate"]) for criterion in one["criteria"]] == [
+            (criterion.id, str(criterion.share), criterion.gate) for criterion in loaded.criteria
         ]
-    for each in one["examples"]:
-        scored = score(loaded, each["output"])
-        assert (each["score"], each["fraction"]) == (float(scored.score), str(scored.score))
-        assert each["verdict"] == scored.verdict
-        assert "just high enough to pass" not in each["title"] or scored.verdict == "pass"
-        assert "below its gate" not in each["title"] or scored.verdict == "fail"
+    for example in one["examples"]:
+        scored = score(loaded, example["output"])
+        assert (example["score"], example["fraction"]) == (float(scored.score), str(scored.score))
+        assert example["verdict"] == scored.verdict
+        assert "just high enough to pass" not in example["title"] or scored.verdict == "pass"
+        assert "below its gate" not in example["title"] or scored.verdict == "fail"
 
 
 @pytest.mark.slow
@@ -196,12 +198,12 @@ def test_every_rubric_of_version_3_is_shown_as_its_schema_says(rubric):
     text = json.dumps(document)
     (one,) = shown("a.rubric.json", text)["rubrics"]
     (loaded,) = load_rubrics("a.rubric.json", text).values()
-    for each in one["examples"]:
-        scored = score(loaded, each["output"])
-        assert (each["fraction"], each["verdict"]) == (str(scored.score), scored.verdict)
-        assert "to pass" not in each["title"] or scored.verdict == "pass"
-        assert "for borderline" not in each["title"] or scored.verdict == "borderline"
-        assert "True" not in each["title"]
+    for example in one["examples"]:
+        scored = score(loaded, example["output"])
+        assert (example["fraction"], example["verdict"]) == (str(scored.score), scored.verdict)
+        assert "to pass" not in example["title"] or scored.verdict == "pass"
+        assert "for borderline" not in example["title"] or scored.verdict == "borderline"
+        assert "True" not in example["title"]
 
 
 SCHEMA_3 = "https://rubric-lint.github.io/schemas/rubric-v3.schema.json"

@@ -244,7 +244,7 @@ def read(case, extract):
         found = score(rubric, case["text"], answer=case.get("answer"), extract=extract)
     except OutputError as fault:
         return fault.message
-    answers = [each.grade.answer for each in found.criteria]
+    answers = [criterion.grade.answer for criterion in found.criteria]
     return answers if is_each else answers[0]
 
 

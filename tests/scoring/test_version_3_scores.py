@@ -69,7 +69,7 @@ def test_groups_and_texts_come_to_what_the_reference_says(seed):
                 score(rubric, json.dumps(given))
             continue
         found = reader_of(rubric).read(json.dumps(given)).scored
-        assert {each.group.id: each.score for each in found.groups} == expected.groups
+        assert {group.group.id: group.score for group in found.groups} == expected.groups
         assert json.loads(f"{{{found.text}}}") == found.to_json()
 
 
@@ -83,7 +83,7 @@ def test_a_rubric_of_version_2_has_the_same_results_in_version_3(case, data):
     assert newer.hash == older.hash
     assert newer.form == older.form
     assert score(newer, given).to_json() == score(older, given).to_json()
-    order = data.draw(st.permutations([each.id for each in older.criteria]))
+    order = data.draw(st.permutations([criterion.id for criterion in older.criteria]))
     case = JudgedCase("An answer")
     assert as_text(write_prompt(keep_criteria(newer, order), case)) == as_text(
         write_prompt(keep_criteria(older, order), case)
@@ -195,7 +195,7 @@ def losses(*, harm=False, figures=("satisfied", True), flow=100, failure=False):
 
 def groups(*answers):
     names = ("code__1", "code__2", "style__1", "style__2")
-    return output(**{name: ("satisfied", bool(each)) for name, each in zip(names, answers, strict=True)})
+    return output(**{name: ("satisfied", bool(answer)) for name, answer in zip(names, answers, strict=True)})
 
 
 def reply(accuracy, method, points, rank):
@@ -292,7 +292,7 @@ def test_errors_of_all_checks_are_counted():
 
 def test_a_result_says_what_does_not_apply_and_what_groups_come_to():
     found = score(RUBRIC, of(NO_CODE | {"method": {"level": 3}})).to_json()
-    assert [(each["id"], each["raw"], each["score"]) for each in found["criteria"][3:6]] == [
+    assert [(criterion["id"], criterion["raw"], criterion["score"]) for criterion in found["criteria"][3:6]] == [
         ("flow", 100, 1.0),
         ("code/1", "n/a", None),
         ("code/style", "n/a", None),
@@ -310,7 +310,7 @@ def test_groups_that_only_weigh_have_results_too():
     met = {"rubric-1": True, "g/1": True, "g/h/1": False}
     found = score(rubric, {"checks": [{"id": name, "satisfied": value} for name, value in met.items()]})
     assert (rubric.varies, rubric.form, found.score) == (False, "v2/checklist", Fraction(5, 8))
-    assert [(each.group.id, each.score) for each in found.groups] == [("g", Fraction(1, 2)), ("g/h", Fraction(0))]
+    assert [(group.group.id, group.score) for group in found.groups] == [("g", Fraction(1, 2)), ("g/h", Fraction(0))]
 
 
 def test_a_weight_is_that_of_the_file_and_only_the_share_is_computed():
@@ -322,7 +322,7 @@ def test_a_weight_is_that_of_the_file_and_only_the_share_is_computed():
     whole = load(rubric)
     rubric["criteria"][0]["required_min_score"] = 0.5
     for found in (whole, load(rubric)):
-        weights = [(str(each.weight), each.share) for each in found.criteria]
+        weights = [(str(criterion.weight), criterion.share) for criterion in found.criteria]
         assert weights == [
             ("1", Fraction(7, 30)),
             ("2", Fraction(14, 30)),
@@ -330,8 +330,8 @@ def test_a_weight_is_that_of_the_file_and_only_the_share_is_computed():
             ("1", Fraction(3, 20)),
         ]
     assert (whole.full, whole.hash) == (60, "b853687136dcae21")
-    given = {"checks": [{"id": each.id, "satisfied": True} for each in whole.criteria]}
-    assert [each["weight"] for each in score(whole, given).to_json()["criteria"]] == [1, 2, 1, 1]
+    given = {"checks": [{"id": criterion.id, "satisfied": True} for criterion in whole.criteria]}
+    assert [criterion["weight"] for criterion in score(whole, given).to_json()["criteria"]] == [1, 2, 1, 1]
 
 
 def test_an_output_to_which_nothing_applies_is_counted_and_no_error_of_the_judge(tmp_path):
@@ -339,16 +339,16 @@ def test_an_output_to_which_nothing_applies_is_counted_and_no_error_of_the_judge
     left_out = {"checks": [{"id": "rubric-1", "applicable": False}]}
     records = [{"id": 1, "output": left_out}, {"id": 2, "output": {"checks": [{"id": "rubric-1", "satisfied": True}]}}]
     records.append({"id": 3, "outputs": [records[1]["output"], left_out]})
-    (tmp_path / "o.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     done = commands.run("rubric-score", "r.json", "o.jsonl", "--format", "json", cwd=tmp_path)
     report = json.loads(done.stdout)
     reason = "no score: no criterion that earns points applies to this answer"
-    errors = [each.get("error", {}).get("message") for each in report["results"]]
+    errors = [result.get("error", {}).get("message") for result in report["results"]]
     assert errors == [reason, None, f"output 2 of 2: {reason}"]
     counts = {name: report["totals"][name] for name in ("outputs", "invalid", "unscored", "pass")}
     assert (done.returncode, counts) == (0, {"outputs": 3, "invalid": 0, "unscored": 2, "pass": 1})
     assert "2 without a score, as nothing applies" in done.stderr
-    (tmp_path / "again.jsonl").write_text("".join(json.dumps(each) + "\n" for each in report["results"]), "utf-8")
+    (tmp_path / "again.jsonl").write_text("".join(json.dumps(result) + "\n" for result in report["results"]), "utf-8")
     again = commands.run("rubric-score", "r.json", "again.jsonl", "--format", "json", cwd=tmp_path)
     assert json.loads(again.stdout)["totals"]["unscored"] == 2
 
@@ -363,7 +363,7 @@ def test_a_criterion_does_not_apply_if_more_than_half_of_the_outputs_say_so():
         ((applies, left_out, left_out), NOT_APPLICABLE, Fraction(2, 3)),
         (({"polite": {"satisfied": False}}, applies, left_out), False, Fraction(1, 3)),
     ):
-        found = score_samples(RUBRIC, [of(each) for each in outputs])
+        found = score_samples(RUBRIC, [of(output) for output in outputs])
         polite = found.criteria[2]
         assert (polite.grade.answer, polite.share) == (answer, share)
     assert score_samples(RUBRIC, [of(applies), of(left_out), of(left_out)]).groups[0].score is None
@@ -384,7 +384,7 @@ RECORDS = [
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "reply.json").write_text(json.dumps({"$schema": SCHEMA, "rubrics": REPLY}), "utf-8")
-    (tmp_path / "o.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS), "utf-8")
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS), "utf-8")
     return tmp_path
 
 
@@ -401,7 +401,7 @@ EXPECTED = [("a", 0.9785714285714285, "pass"), ("b", 0.75, "fail"), ("c", 0.75, 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_results_are_written_and_read_again(folder, suffix):
     first = run(folder, "o.jsonl")
-    assert [(each["id"], each["score"], each["verdict"]) for each in first["results"]] == EXPECTED
+    assert [(result["id"], result["score"], result["verdict"]) for result in first["results"]] == EXPECTED
     done = commands.run(
         "rubric-score", "reply.json", "o.jsonl", "-q", "-o", f"r.{suffix}", "--fail-on", "never", cwd=folder
     )
@@ -459,7 +459,7 @@ def test_a_changed_result_is_not_taken_over(folder):
 def test_arrow_has_null_for_what_does_not_apply():
     pa = pytest.importorskip("pyarrow")
     scorer = map_batches(RUBRIC)
-    table = pa.table({name: [each[name] for each in RECORDS] for name in ("id", "output")})
+    table = pa.table({name: [record[name] for record in RECORDS] for name in ("id", "output")})
     found = scorer(table)
     assert found.schema == scorer.schema
     rows = found.to_pylist()
@@ -469,7 +469,11 @@ def test_arrow_has_null_for_what_does_not_apply():
         (3, 4, "C"),
         (3, 4, "C"),
     ]
-    assert [[each["raw"] for each in row["criteria"]][4:6] for row in rows] == [[5, 0.85], [None, None], [1, 1]]
+    assert [[criterion["raw"] for criterion in row["criteria"]][4:6] for row in rows] == [
+        [5, 0.85],
+        [None, None],
+        [1, 1],
+    ]
     assert [row["groups"][0]["score"] for row in rows] == [0.925, None, 0.0]
 
 
@@ -478,7 +482,7 @@ def test_totals_leave_out_what_does_not_apply_and_count_grades():
     for record in RECORDS:
         totals.take(score(RUBRIC, record["output"]))
     (found,) = totals.to_json()["rubrics"]
-    style = next(each for each in found["criteria"] if each["id"] == "code/style")
+    style = next(criterion for criterion in found["criteria"] if criterion["id"] == "code/style")
     assert (style["mean"], style["answers"]) == (
         0.925,
         [{"raw": 0.85, "times": 1}, {"raw": 1.0, "times": 1}, {"raw": "n/a", "times": 1}],
@@ -544,7 +548,7 @@ def test_a_reply_that_says_that_a_criterion_does_not_apply_is_judged_and_scored(
     assert done.returncode == 0, done.stderr
     (result,) = run(folder, "j.jsonl")["results"]
     assert (result["score"], result["verdict"]) == (0.9, "pass")
-    raw = {each["id"]: each["raw"] for each in result["criteria"]}
+    raw = {criterion["id"]: criterion["raw"] for criterion in result["criteria"]}
     assert (raw["polite"], raw["code/harm"], raw["method"]) == ("n/a", "n/a", 3)
 
 

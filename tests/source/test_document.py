@@ -35,7 +35,7 @@ def describe(source):
         return [text if text != before else "=" for text, before in zip(found, [None, *found], strict=False)]
 
     documents, faults = read_documents(source)
-    yield from (f"fault at {source.slice(each.span)!r}: {each.message}" for each in faults)
+    yield from (f"fault at {source.slice(fault.span)!r}: {fault.message}" for fault in faults)
     for document in documents:
         yield f"document {document.number}, preamble {source.slice(document.preamble)!r}: {document.data!r}"
         yield f"  root: {write(document.span((), part) for part in Part)}"

@@ -316,7 +316,7 @@ RELATED = [
 
 def test_an_outcome_that_an_alias_repeats_is_told_at_the_alias():
     result = lint("a.yaml", b"rubrics: [{id: a, score_ranges: {0: &x Names it, 6: *x}}]\n")
-    (found,) = (each for each in result.findings if each.rule == "duplicate-outcome")
+    (found,) = (finding for finding in result.findings if finding.rule == "duplicate-outcome")
     assert [result.source.slice(span) for span in (found.span, found.related[0].span)] == ["*x", "Names it"]
 
 
@@ -326,7 +326,7 @@ def test_an_outcome_that_is_written_twice_is_told_at_the_outcome(outcome):
         "a.yaml",
         f"rubrics:\n- {{id: a, expected_outcome: {outcome}}}\n- {{id: b, expected_outcome: {outcome}}}".encode(),
     )
-    (found,) = (each for each in result.findings if each.rule == "duplicate-criterion")
+    (found,) = (finding for finding in result.findings if finding.rule == "duplicate-criterion")
     assert [result.source.slice(span) for span in (found.span, found.related[0].span)] == [outcome, outcome]
 
 

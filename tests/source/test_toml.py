@@ -153,7 +153,7 @@ def test_names_that_harbor_makes_equal_are_found(said):
 def worth(text, name="judge.toml"):
     """What each answer of each criterion is worth."""
     (rubric,) = load_rubrics(name, text.encode()).values()
-    return [[(grade.answer, str(grade.score)) for grade in each.grades] for each in rubric.criteria]
+    return [[(grade.answer, str(grade.score)) for grade in criterion.grades] for criterion in rubric.criteria]
 
 
 def test_harbor_scores_are_exact():

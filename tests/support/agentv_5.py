@@ -86,7 +86,7 @@ def _list_test_faults(suite, test):
     rendered = [own, given.get("input"), test.get("criteria")] if given else []
     lists = [given[key] for key in ("input", "expected_output") if isinstance(given.get(key), list)]
     messages = given["input"] if isinstance(given.get("input"), list) else []
-    contents = [each.get("content") for each in messages if isinstance(each, dict) and "role" in each]
+    contents = [message.get("content") for message in messages if isinstance(message, dict) and "role" in message]
     broken = {
         "skipped without id": not isinstance(test.get("id"), str) or not test["id"].strip(),
         # orchestrator.ts: "No assertions declared; grading skipped" passes; yaml-parser.ts skips a test with nothing.

@@ -118,9 +118,9 @@ def write_options() -> str:
         lines.append(f"## `{name}` {{ #{name.lstrip('-')} }}")
         for (written, said), entries in found.items():
             links = ", ".join(
-                f"[`{each.name.removeprefix('rubric-lint ')}`]({HOME}commands/#{each.anchor})"
-                for each in entries
-                if each.name not in ALIASES
+                f"[`{entry.name.removeprefix('rubric-lint ')}`]({HOME}commands/#{entry.anchor})"
+                for entry in entries
+                if entry.name not in ALIASES
             )
             where = "most commands" if len(entries) > MOST else links
             lines.append(f"`{written}` ({where}): {_escape(_plain(said))}")

@@ -69,9 +69,9 @@ def _group() -> list[tuple[str, list[str]]]:
 
 
 def _describe(module: str, dialects: list[str], drawn: list[str], pins: dict[str, str]) -> str:
-    name = ", ".join(f"`{each}`" for each in dialects)
+    name = ", ".join(f"`{dialect}`" for dialect in dialects)
     is_ours = [each for each in drawn if _belongs(each, dialects)]
-    cases = ", ".join(f"`{each}`" for each in is_ours) or "our own rubrics"
+    cases = ", ".join(f"`{case}`" for case in is_ours) or "our own rubrics"
     file = "formats/test_restated_scores" if is_ours else "scoring/test_score_properties"
     asked = ", ".join(f"{each} {pins[each]}" for each in _ASKED.get(module, ()))
     page = f"../../rubric_lint/formats/dialects/{module}.md"

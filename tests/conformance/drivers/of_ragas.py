@@ -42,7 +42,7 @@ def score(request):
     (check,) = output["checks"]
     if "level" not in check:
         return {"unsupported": "the judge of a metric gives a level"}
-    rubrics = {f"score{each['level']}_description": each["expected_outcome"] for each in entries[0]["levels"]}
+    rubrics = {f"score{level['level']}_description": level["expected_outcome"] for level in entries[0]["levels"]}
     text = json.dumps({"feedback": "", "score": check["level"]})
     try:
         metric = RubricsScore(name="case", rubrics=rubrics, llm=Judge(text))

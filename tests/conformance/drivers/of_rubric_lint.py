@@ -25,7 +25,7 @@ def score(request):
         scored = rubric_lint.score(rubric, request["output"])
     except rubric_lint.OutputError as fault:
         return refused(fault)
-    missed = [each.criterion.id for each in scored.criteria if not each.grade.gate_met]
+    missed = [criterion.criterion.id for criterion in scored.criteria if not criterion.grade.gate_met]
     return {"valid": True, "score": str(scored.score), "verdict": scored.verdict, "missed": missed}
 
 
