@@ -9,7 +9,8 @@ from pathlib import Path
 import commands
 import pytest
 from jsonschema import Draft7Validator
-from judged import FLAT, RUBRIC, constant, lines, output
+from judged import FLAT, RUBRIC, constant, output
+from raters import lines
 
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.lint.lint import _find_results

@@ -1,6 +1,7 @@
 """What is written for a target and what is reported as lost: whole files as snapshots, and laws that hold for all."""
 
 import ast
+import io
 import json
 import re
 from decimal import Decimal
@@ -10,7 +11,7 @@ import commands
 import pytest
 from agentv_5 import faults
 from dialect_samples import SAMPLES as DIALECT_SAMPLES
-from exports import load, load_text, meaning, text_of, write
+from exports import load, load_text, meaning, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES, rubrics, texts
@@ -36,6 +37,18 @@ FIELDS = YAML(typ="safe").load((FOLDER / "data/fields.yaml").read_text("utf-8"))
 FIELDS |= {
     name: {"file": sample.file, "text": sample.fields} for name, sample in DIALECT_SAMPLES.items() if sample.fields
 }
+
+
+def text_of(target, data):
+    """The text of an exported file; of a workbook, the titles of its sheets and a line for each row."""
+    if target != "xlsx":
+        return data.decode()
+    from openpyxl import load_workbook  # noqa: PLC0415  (not where the core of the tests runs)
+
+    lines = []
+    for sheet in load_workbook(io.BytesIO(data)).worksheets:
+        lines += [sheet.title, *("\t".join(map(str, row)) for row in sheet.iter_rows(values_only=True))]
+    return "\n".join(lines) + "\n"
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """What judge outputs that the settings name show in an editor, and when it is shown again."""
 
 import asyncio
-import json
 
 import pytest
 from editor import start, uri_of
-from judged import FLAT, RUBRIC, constant, lines
+from judged import FLAT, RUBRIC, constant
 from lsprotocol import types
+from raters import lines
 
 NAME = "results [1].jsonl"
 
@@ -98,7 +98,7 @@ async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
     meaning = load_rubrics("a.rubric.yaml", RUBRIC)["a"].hash
     (tmp_path / "rubric-lint.toml").write_text('judged = ["j.jsonl"]\n')
     records = [{**record, "judge": {"rubric_hash": meaning}} for record in constant()]
-    (tmp_path / "j.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "j.jsonl").write_text(lines(records))
 
     async with start(tmp_path) as editor:
         uri = editor.open(tmp_path / "a.rubric.yaml", RUBRIC)

@@ -4,12 +4,11 @@ import itertools
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import commands
 import pytest
-from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, call
+from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, call, on_terminal
 
 import rubric_lint
 from rubric_lint.cli.output import AGENTS, CI, find_agent
@@ -153,13 +152,8 @@ def test_it_is_not_chosen_in_ci_or_where_another_is_asked_for(args, environment,
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
 def test_it_is_not_chosen_on_a_terminal():
-    import pty  # noqa: PLC0415  (Windows has none)
-
-    main, terminal = pty.openpty()
-    program = commands.command("rubric-lint", "-q", "bad.yaml")
-    subprocess.run(program, check=False, stdout=terminal, env={**os.environ, "CLAUDECODE": "1"}, timeout=60)
-    os.close(terminal)
-    assert b"\x1b[1mbad.yaml:6:22\x1b[0m" in os.read(main, 100_000)
+    written, _ = on_terminal(commands.command("rubric-lint", "-q", "bad.yaml"), CLAUDECODE="1")
+    assert "\x1b[1mbad.yaml:6:22\x1b[0m" in written
 
 
 def test_an_agent_that_names_itself_comes_before_the_general_variable():

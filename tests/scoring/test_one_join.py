@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from raters import lines
 
 from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.diff.compare_runs import NO_ID, ONLY, OTHER_RUBRIC, OTHER_TYPE, REPEATED, OtherRun
@@ -40,10 +41,6 @@ COUNTS = ("answers", "worse", "better", "same", "invalid_now", "invalid_before",
 def judge(name, level, **fields):
     checks = [{"id": "accuracy", "level": level}, {"id": "tone", "level": 1}]
     return {**({} if name is None else {"id": name}), **fields, "output": {"checks": checks}}
-
-
-def lines(records):
-    return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """From plain v2 data to a rubric, to the text of a target, and back."""
 
-import io
 import json
 
 from rubric_lint.convert.export import load_target
@@ -39,15 +38,3 @@ def write(target, *rubrics):
 def meaning(rubric):
     """All that a rubric says, without places."""
     return rubric.shape, rubric.thresholds, as_entries(rubric)
-
-
-def text_of(target, data):
-    """The text of an exported file; of a workbook, the titles of its sheets and a line for each row."""
-    if target != "xlsx":
-        return data.decode()
-    from openpyxl import load_workbook  # noqa: PLC0415  (not where the core of the tests runs)
-
-    lines = []
-    for sheet in load_workbook(io.BytesIO(data)).worksheets:
-        lines += [sheet.title, *("\t".join(map(str, row)) for row in sheet.iter_rows(values_only=True))]
-    return "\n".join(lines) + "\n"

@@ -1,7 +1,5 @@
 """A rubric, and judged answers of which it is found that one criterion is always missed."""
 
-import json
-
 from found import message
 
 RUBRIC = """\
@@ -30,7 +28,3 @@ def output(cites, polite):
 def constant(count=60):
     """Records in which no answer is polite."""
     return [{"id": f"a{number:03}", "output": output(number % 2, 0)} for number in range(count)]
-
-
-def lines(records):
-    return "".join(json.dumps(record) + "\n" for record in records)
