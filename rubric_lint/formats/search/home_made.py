@@ -13,7 +13,7 @@ from rubric_lint.formats.home_made.places import is_line
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
-from rubric_lint.formats.search.around import NEXT_TO_OTHERS, MOVE_AWAY
+from rubric_lint.formats.search.around import MOVE_AWAY, NEXT_TO_OTHERS
 from rubric_lint.model.finding import NearMissStep, UnreadPlace
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, pluralize, quote_names, shorten
