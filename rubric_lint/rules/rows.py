@@ -120,7 +120,7 @@ _OF_SCHEMAS = (
             **of_schema("unexpected"),
             "unknown": "unknown field `{field}`; known here are {known}",
             "misspelt": "unknown field `{field}`; did you mean {near}?",
-            "misspelt-beside": "unknown field `{field}`, like {near}, which is there too; remove one of them",
+            "misspelt-beside": "unknown field `{field}`, similar to {near}, which is set as well; remove one of them",
             "later-version": "`{field}` is a field of {current}, but this file says that it follows {version}",
             "version-3": "`{field}` is a field of version 3, and this file follows version 2; to use it, {how}",
             "ignored": "unknown field `{field}`, which {system} ignores; did you mean `{near}`?",
@@ -164,8 +164,8 @@ _OF_SEARCH = (
                 "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; rename it"
             ),
             "agentv-both-fields": (
-                "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; both are there, "
-                "so join them"
+                "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; this assertion has "
+                "both, so join them"
             ),
             "agentv-empty": "`{wanted}` of `{type}` is empty, so nothing is judged by it; list its criteria",
             "agentv-missing": "`{type}` has no `{wanted}`, so nothing is judged by it; list its criteria there",
@@ -179,8 +179,8 @@ _OF_SEARCH = (
                 "AgentV takes `{taken}` of this mapping and drops its {dropped}; write a list of criteria"
             ),
             "agentv-5-type": "the criteria of `type: {type}` are not read: {reason}",
-            "agentv-5-list": "{release} refuses `{list}`; write `{wanted}`",
-            "agentv-5-turn": "{release} does not read `{list}` of a turn; write `{wanted}`",
+            "agentv-5-list": "{release} ignores `{list}`; {advice}",
+            "agentv-5-turn": "{release} does not read `{list}` of a turn; {advice}",
             "agentv-4-string": "{release} skips strings in the `{field}` of `{type}`; write a mapping with `outcome`",
             "agentv-4-composite": "{release} skips strings in a `{type}`; write `type: {kind}` with `{criteria}`",
             "agentv-4-type": "the criteria of `type: {type}` are not read: {reason}",

@@ -254,3 +254,19 @@ def test_the_threshold_of_a_test_is_its_pass_mark_where_its_release_reads_it(sui
     text = suite.replace("ABOVE", above).replace("INSIDE", inside)
     (rubric,) = load_rubrics("a.eval.yaml", text.encode()).values()
     assert float(rubric.model.thresholds.pass_at) == expected
+
+
+def test_a_turn_of_agentv_5_with_lists_under_several_names_is_judged_by_the_one_it_reads():
+    turn = "turns: [{input: x, assertions: [Says bye],\n      assert: [Says hello]}]"
+    found = examine_file("a.yaml", f"prompts: [a]\ntests:\n  - id: a\n    vars: {{q: Hi}}\n    {turn}\n".encode())
+    assert [[each.outcome for each in rubric.entries] for _, rubric in found.rubrics] == [["Says hello"]]
+    message = "AgentV 5 does not read `assertions` of a turn; join it with the `assert` of line 6"
+    assert [each.message for each in found.result.findings] == [message]
+    assert found.result.unread == ()
+
+
+def test_a_second_list_of_a_suite_for_agentv_5_is_to_be_joined_with_the_one_it_reads():
+    text = "prompts: ['{{ input }}']\nassert: [Says who]\nassertions: [Says when]\ntests: [{id: a, vars: {input: x}}]\n"
+    rubrics, findings = read(text)
+    assert [[each[1] for each in entries] for _, entries in rubrics] == [["Says who"]]
+    assert findings == ["lost-rubric: AgentV 5 ignores `assertions`; join it with the `assert` of line 2"]

@@ -165,15 +165,16 @@ def find_text_lists(document: Document, *, has_criteria: bool) -> Iterator[ListP
 def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) -> Iterator[ListPlace]:
     """Find the lists that count: of the suite, of its defaults, of each case that has an `id`, and of its turns."""
     suite = document.data if isinstance(document.data, dict) else {}
+    lists = find_release(document).lists  # they count before those of other releases
     if not any(path == () for path, _ in cases):
-        yield from _find_first((), suite, list_paths("suite"))
+        yield from _find_first((), suite, (*lists["suite"], *list_paths("suite")))
         if isinstance(suite.get("default_test"), dict):
             yield from _find_first(("default_test",), suite["default_test"], list_paths("default_test"))
     for path, case in cases:
         if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
-            yield from _find_first(path, case, list_paths("test"))
+            yield from _find_first(path, case, (*lists["test"], *list_paths("test")))
             for place, turn in find_mappings((*path, "turns"), case.get("turns")):
-                for found in _find_first(place, turn, list_paths("turn")):
+                for found in _find_first(place, turn, (*lists["turn"], *list_paths("turn"))):
                     yield found._replace(is_turn=True)
 
 

@@ -35,7 +35,7 @@ class EvidenceKind(StrEnum):
 
     NAME = "their key"
     FILE = "the name of the file"
-    DECLARED = "what is said beside them"
+    DECLARED = "what is said next to them"
     TEXTS = "their texts"
     LEVELS = "the texts of their levels"
     MARKS = "their gates, penalties, parts or scales"
@@ -131,7 +131,7 @@ class Candidate:
 
     @property
     def is_declared(self) -> bool:
-        """Whether something beside the criteria shows that they are scored."""
+        """Whether something next to the criteria shows that they are scored."""
         return EvidenceKind.DECLARED in self.evidence
 
     @property
@@ -224,7 +224,7 @@ class Candidate:
     def _is_near_others(self) -> bool:
         """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
         nearest = self.surroundings[0]
-        is_twice_foreign = bool(nearest.foreign and nearest.foreign_field)  # beside the criteria, and in them
+        is_twice_foreign = bool(nearest.foreign and nearest.foreign_field)  # next to the criteria, and in them
         is_sure = bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not is_twice_foreign
         is_marked = self.is_declared or self._count_marks() > 1 or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked

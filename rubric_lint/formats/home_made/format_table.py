@@ -226,7 +226,7 @@ def _write_schema(table: FormatTable, source: str) -> dict[str, Any]:
                 "properties": fields,
                 "patternProperties": {star_pattern(name): {} for name in table.levels if is_star(name)},
             },
-            "named": {"description": "A criterion, or what is said beside the criteria.", "properties": fields},
+            "named": {"description": "A criterion, or what is said next to the criteria.", "properties": fields},
         },
     }
 

@@ -276,7 +276,7 @@ def find_text_groups(document: Document) -> list[CriteriaGroup]:
 
 
 def find_main_texts(document: Document, groups: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
-    """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
+    """Find the statements that are all that a file named for a rubric holds, but for words and numbers next to them."""
     if not is_named(document, "rubric"):
         return []
     holding: list[Path] = []
@@ -402,7 +402,7 @@ def _find_name(value: Any) -> str:
 
 
 def cluster(groups: Sequence[CriteriaGroup]) -> list[list[CriteriaGroup]]:
-    """Return the groups of one form together: at the same depth under the same key, or beside each other."""
+    """Return the groups of one form together: at the same depth under the same key, or next to each other."""
     by_key: dict[tuple[int, str], list[CriteriaGroup]] = {}
     for group in groups:
         by_key.setdefault((len(group.path), group.key), []).append(group)

@@ -157,7 +157,7 @@ class _RubricReader(RubricFields):
         has_mappings = holds_mappings(holder)
         for key, value in items_of(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
-                continue  # what is said beside the criteria
+                continue  # what is said next to the criteria
             criterion = WrittenCriterion((*place, key), value, str(key) if is_map else None, above)
             names = self.table.levels if self.find_mark(criterion, self.table.sums) else self.table.parts
             parts = self.find(criterion, names) if isinstance(value, dict) else None
@@ -220,7 +220,7 @@ class _RubricReader(RubricFields):
         return entry
 
     def _is_read_otherwise(self, key: UnmappedKey) -> bool:
-        """Return whether a value beside the criteria is their scale, or what all scores add up to: `max_score`."""
+        """Return whether a value next to the criteria is their scale, or what all scores add up to: `max_score`."""
         if key.role is not Role.OPEN or not key.is_around:
             return False
         is_most = bool(split_words(key.name) & {"max", "maximum", "highest", "possible", "total"})

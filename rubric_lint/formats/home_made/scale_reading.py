@@ -327,7 +327,7 @@ class ScaleReader:
             self.fields.doubt(lowest.number_place, f"{format_fall(fall)}; turn the numbers around")
 
     def _complete(self, levels: list[_WrittenLevel], scale: range, at: Path) -> list[_WrittenLevel]:
-        """Return the levels with those of the scale that have no text; report levels beside the scale."""
+        """Return the levels with those of the scale that have no text; report levels next to the scale."""
         numbers = {level.number for level in levels}
         for level in levels:
             if level.number not in scale:

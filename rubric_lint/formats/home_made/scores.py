@@ -83,7 +83,7 @@ def read_percent(value: Any) -> Fraction | None:
 
 
 def find_other_kind(weights: Sequence[Any]) -> int | None:
-    """Return which weight is the first in percent beside plain numbers, or the other way round; None if all agree.
+    """Return which weight is the first in percent next to plain numbers, or the other way round; None if all agree.
 
     Nobody knows of what whole each of them is a part.
     """

@@ -23,9 +23,9 @@ _PERCENT = 100
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is said beside criteria, by its place, and what shows that they have another purpose.
+    """What is said next to criteria, by its place, and what shows that they have another purpose.
 
-    `foreign` is a key beside them which files of another purpose have, `foreign_field` a key of most of them; with
+    `foreign` is a key next to them which files of another purpose have, `foreign_field` a key of most of them; with
     `is_never`, the file is known to be of another tool. `holders` are the mappings in which all this was looked for.
     """
 
@@ -42,12 +42,12 @@ class Surroundings:
 
     @property
     def is_declared(self) -> bool:
-        """Whether something beside the criteria shows that they are scored."""
+        """Whether something next to the criteria shows that they are scored."""
         return not DECLARING.isdisjoint(self.places)
 
 
 def find_surroundings(parsed: ParsedValues, group: CriteriaGroup) -> Surroundings:
-    """Find what is said beside some criteria, the nearest first."""
+    """Find what is said next to some criteria, the nearest first."""
     document = group.document
     reader = _RoleFinder(parsed)
     holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
@@ -74,7 +74,7 @@ def find_surroundings(parsed: ParsedValues, group: CriteriaGroup) -> Surrounding
 
 
 def _find_foreign(mapping: CriterionFields) -> list[str]:
-    """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
+    """Return the keys of a mapping that stand next to what people or programs judge, the surest first."""
     found = [key for key in mapping if key in Foreign.around]
     return found + [key for key in mapping if split_words(key) & Foreign.words]
 
@@ -212,7 +212,7 @@ def _is_percent(value: Any) -> bool:
 
 
 def _is_like(role: Role, key: str, value: Any) -> bool:
-    """Return whether a key beside criteria has a role by its words, though it is not a known one."""
+    """Return whether a key next to criteria has a role by its words, though it is not a known one."""
     if role is Role.COMBINE:
         return is_way(key)
     if role is Role.SCALE and is_row(value):  # labels without texts, whatever the key says

@@ -343,7 +343,7 @@ def find_unused_keys(
     *,
     table: Table,
 ) -> UnusedKeys:
-    """Find the keys of criteria, and those beside them, that a table does not use."""
+    """Find the keys of criteria, and those next to them, that a table does not use."""
     used = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}

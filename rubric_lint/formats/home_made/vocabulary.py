@@ -73,7 +73,7 @@ class Fields:
 class Headers:
     """What the columns of tables are called besides the keys above; an underscore stands for white space and hyphens.
 
-    A word of several is the first that no other column is: a `name` is also a text beside an id, and a `score` alone.
+    A word of several is the first that no other column is: a `name` is also a text next to an id, and a `score` alone.
     """
 
     number: Final = list_names("# no no. nr nr. code ref key number")
@@ -120,7 +120,7 @@ class LevelWords:
 
 
 class SurroundingWords:
-    """What stands beside the criteria, or in a mapping of `settings` there: signs that a judge reads them."""
+    """What stands next to the criteria, or in a mapping of `settings` there: signs that a judge reads them."""
 
     settings: Final = list_names("scoring settings metadata pass_gate thresholds")
     passes: Final = list_names(
@@ -351,11 +351,11 @@ _TEXTS = {
     "aims": "goal objective optimize optimise optimization order trend preference",
     # A scale that is turned around.
     "turned": "reverse reversed inverse inverted invert flip flipped",
-    # The words beside it.
+    # The words next to it.
     "of_scales": "is score scores scored scoring scale coded",
     # The best score, as a key.
     "best": "best ideal optimal optimum perfect target",
-    # The words beside it.
+    # The words next to it.
     "of_best": "worst score value level rating possible",
     # What else than a judge decides about a criterion.
     "other_judges": """

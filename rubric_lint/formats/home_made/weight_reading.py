@@ -110,7 +110,7 @@ class WeightReader:
         self.whole = max(self.points, reached)
 
     def _check_kinds(self, found: Mapping[int, FieldValue | None]) -> None:
-        """Report a weight in percent beside one that is a plain number, among those of one holder."""
+        """Report a weight in percent next to one that is a plain number, among those of one holder."""
         by_holder: dict[Path, list[FieldValue]] = {}
         for written in [*self.shared, *filter(None, found.values())]:
             if is_amount(written.value):

@@ -46,7 +46,7 @@ _SCHEMA = "agentv/a6.json"
 
 _SCALE = (Fraction(0), Fraction(10))
 _CHECKLIST = (Fraction(0), Fraction(1))
-BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
+NEXT_TO_OTHERS = "holds criteria next to rubrics of another format, so it is not read;"
 """The end of the reason for criteria that are not read because others are."""
 
 MOVE_AWAY = "to a file of its own"
@@ -87,7 +87,7 @@ def find_around(document: Document, path: Path) -> Around:
 
 
 def _find_scales_and_fields(document: Document, path: Path) -> Iterator[tuple[Path, str]]:
-    """Find what says a scale, and the fields of version 3, beside a list of criteria; yield place and reason.
+    """Find what says a scale, and the fields of version 3, next to a list of criteria; yield place and reason.
 
     The scale that all criteria have, and the sum of their weights, change no score.
     """
@@ -298,7 +298,7 @@ def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]
         from rubric_lint.formats.home_made.understand import is_like_criteria  # noqa: PLC0415  (few files get here)
 
         if is_like_criteria(name, value):
-            yield place, f"`{shorten(name)}` {BESIDE_OTHERS} move it {MOVE_AWAY}"
+            yield place, f"`{shorten(name)}` {NEXT_TO_OTHERS} move it {MOVE_AWAY}"
 
 
 def _find_in_group(

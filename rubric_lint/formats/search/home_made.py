@@ -13,7 +13,7 @@ from rubric_lint.formats.home_made.places import is_line
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
-from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
+from rubric_lint.formats.search.around import MOVE_AWAY, NEXT_TO_OTHERS
 from rubric_lint.model.finding import ADOPT_IT, NearMissStep, UnreadPlace
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, pluralize, quote_names, shorten
@@ -122,7 +122,7 @@ def find_next_to(document: Document, rubrics: set[Path]) -> list[UnreadPlace]:
         path = candidate.paths[0]
         is_other = len(path) == 1 and not any(place[:1] == path for place in rubrics)
         if is_other and _is_likely(candidate):
-            reason = f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}"
+            reason = f"`{shorten(str(path[0]))}` {NEXT_TO_OTHERS}"
             near.append(UnreadPlace(path, reason, (NearMissStep("move", MOVE_AWAY),), is_known=False))
     return near
 

@@ -221,8 +221,11 @@ def _find_refused_lists(document: Document, release: Release, blockers: Iterable
         is_turn = path[-3:-2] == ("turns",)
         is_of_owner = path[0] not in OLD_CASES and (is_turn or len(path) == 1 or "id" in owner)
         if name in ASSERTION_LISTS and is_of_owner and isinstance(owner[name], list) and owner[name]:
-            repair = None if wanted in owner else rename_fields([(path, wanted)])
-            values = {"release": release.title, "list": name, "wanted": wanted}
+            advice, repair = f"write `{wanted}`", rename_fields([(path, wanted)])
+            if wanted in owner:
+                line, _, _ = document.source.position(document.span((*path[:-1], wanted), Part.KEY).start)
+                advice, repair = f"join it with the `{wanted}` of line {line}", None
+            values = {"release": release.title, "list": name, "advice": advice}
             yield Problem("agentv-5-turn" if is_turn else "agentv-5-list", path, Part.KEY, values, repair=repair)
 
 
@@ -406,7 +409,7 @@ def _find_reason_of_text(assertion: dict[str, Any], *, is_read: bool, of_agentv:
         return ""
     if "score_ranges" in assertion:
         where = "which only AgentV 5 reads, and this test is not AgentV's"
-        return f"`{kind}` has `score_ranges` beside `value`, {where}; {_MOVE}"
+        return f"`{kind}` has `score_ranges` next to `value`, {where}; {_MOVE}"
     if of_agentv:
         where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
         return f"`value` of `{kind}` is a string {where}; list criteria, each with an `outcome`"
