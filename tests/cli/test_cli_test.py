@@ -247,10 +247,7 @@ def test_every_format_reports_findings_with_their_rule(form):
     assert "unmet-expectation" in out
     if form == "sarif":
         result = json.loads(out)["runs"][0]["results"][0]
-        places = [
-            related["physicalLocation"]["artifactLocation"]["uri"]
-            for related in result["relatedLocations"]
-        ]
+        places = [related["physicalLocation"]["artifactLocation"]["uri"] for related in result["relatedLocations"]]
         assert {place.rpartition("/")[2] for place in places} == {"refund.rubric.yaml"}
     if form == "json":
         summary = json.loads(out)["summary"]
