@@ -16,6 +16,7 @@ import pytest
 from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
 from judging import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, write_answers
+from lint_command import read_terminal
 
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
@@ -331,14 +332,10 @@ def test_a_terminal_shows_how_far_the_answers_are_read(folder):
     with serving(Response({"error": {"message": "No."}}, 401)) as server:
         run_ = start(server, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
         os.close(follower)
-        written = b""
-        with suppress(OSError):  # the other end is closed
-            while piece := os.read(leader, 1 << 16):
-                written += piece
+        written = read_terminal(leader)
         assert run_.wait(60) == 2
-    os.close(leader)
-    assert re.search(rb"\rreading \[#*-+\] \d+% \d+ MB", written)
-    assert b"answers judged" in written
+    assert re.search(r"\rreading \[#*-+\] \d+% \d+ MB", written)
+    assert "answers judged" in written
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
+from lint_command import read_terminal
 
 COMMANDS = read_cases(__file__)["COMMANDS"]
 
@@ -73,21 +74,6 @@ def children(pid):
     return found
 
 
-def read_terminal(leader, process):
-    """What the program writes to the terminal until it ends."""
-    written = b""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if select.select([leader], [], [], 0.05)[0]:
-            try:
-                written += os.read(leader, 1 << 16)
-            except OSError:  # the other end is closed
-                break
-        elif process.poll() is not None:
-            break
-    return written.decode().replace("\r\n", "\n")
-
-
 # The program gets the terminal as its own, so that it receives SIGINT from it.
 BEHIND_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
@@ -119,9 +105,8 @@ def test_a_stopped_command_says_what_it_did_and_leaves_nothing_half_done(folder,
         os.write(leader, b"\x03")  # the terminal sends SIGINT to the whole group
     else:
         process.send_signal(signal.SIGTERM)
-    shown = read_terminal(leader, process)
+    shown = read_terminal(leader)
     process.wait(60)
-    os.close(leader)
     rows = [row for row in re.sub(r"\r[^\n\r]*(?=\r)|\r", "", shown.replace("^C", "")).split("\n") if row.strip()]
     told = [row for row in rows if "interrupted" in row]
     code = {"Ctrl+C": 130, "SIGTERM": 143}[stop]

@@ -81,17 +81,20 @@ def on_terminal(command, *, stdin=subprocess.DEVNULL, stdout=None, columns=80, *
     streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
     process = subprocess.Popen(command, env=os.environ | {"COLUMNS": str(columns), **more}, **streams)
     os.close(follower)
+    return read_terminal(leader), process.wait()
+
+
+def read_terminal(leader):
+    """What is written to a terminal until nobody can write any more."""
     written = b""
-    while select.select([leader], [], [], 60)[0]:
-        try:
+    with suppress(OSError):  # the other end is closed
+        while select.select([leader], [], [], 60)[0]:
             piece = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
+            if not piece:  # what macOS gives instead
+                break
+            written += piece
     os.close(leader)
-    return written.decode().replace("\r\n", "\n"), process.wait()
+    return written.decode().replace("\r\n", "\n")
 
 
 @pytest.fixture(autouse=True)
