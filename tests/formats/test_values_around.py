@@ -110,7 +110,46 @@ def test_a_scale_and_a_field_of_version_3_next_to_our_criteria_are_near_misses_a
     assert expected in unread.reason
 
 
+UNWANTED = {"must_not": "[Invents a source]", "forbidden": "[Names the customer]"}
+
+
+@pytest.mark.parametrize(("key", "value"), UNWANTED.items())
+def test_a_list_of_what_an_answer_must_not_do_next_to_our_criteria_is_a_near_miss(key, value):
+    result = lint("a.rubric.yaml", f"{OURS}{key}: {value}\n".encode())
+    (unread,) = result.unread
+    assert (result.findings, unread.line, unread.column, unread.is_known) == ((), 2, 1, True)
+    assert unread.reason.startswith(f"`{key}`")
+
+
+TOLOKAFORGE = """\
+combine: {pass_threshold: 0.5}
+llm_judge:
+  rubric:
+    NEXT
+    criteria:
+      - {id: refund, description: The refund is booked, required: true}
+      - {id: tone, description: Thanks the customer, weight: 2}
+"""
+NEXT = {
+    "scale: 1-5": ["`scale: 1-5` may say the scale"],
+    "max_score: 10": ["`max_score` may say the scale"],
+    "must_not: [Invents a source]": ["`must_not` may hold penalties"],
+    "max_score: 1": [],  # the scale of checks
+    "scale: 0-1": [],
+    "forbidden: [foo]": [],  # single words are for code
+}
+
+
+@pytest.mark.parametrize(("written", "beginnings"), NEXT.items())
+def test_a_scale_or_an_unwanted_list_next_to_criteria_of_another_system_is_a_near_miss(written, beginnings):
+    result = lint("grading.yaml", TOLOKAFORGE.replace("NEXT", written).encode())
+    assert [(unread.line, unread.column) for unread in result.unread] == [(4, 5)] * len(beginnings)
+    for unread, beginning in zip(result.unread, beginnings, strict=True):
+        assert unread.reason.startswith(beginning)
+
+
 HARMLESS = {
+    "forbidden": "[foo]",  # single words are for code
     "max_score": "3",  # the sum of the weights that are written
     "scoring_scale": "0-1",
     "page_range": "1-5",

@@ -261,6 +261,12 @@ def is_good(text: str) -> bool:
     return bool(is_wanted) or text.strip() == "+"
 
 
+def is_unwanted(text: str) -> bool:
+    """Return whether a word says that an answer is better without something: `must_not`, `forbidden`."""
+    words = split_words(text)
+    return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
+
+
 def says_penalty(key: str, value: Any) -> bool:
     """Return whether a field says that its criterion is a penalty: `type: penalty`, `kind: negative`."""
     is_kind = isinstance(value, str) and bool(split_words(key) & SETS["kinds"])

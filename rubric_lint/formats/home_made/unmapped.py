@@ -20,8 +20,26 @@ from rubric_lint.formats.home_made.format_table import (
     split_words,
     star_pattern,
 )
-from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
-from rubric_lint.formats.home_made.scores import ENDS, Ends, holds_mappings, is_amount, read_score
+from rubric_lint.formats.home_made.roles import (
+    BEARING,
+    FEW,
+    Role,
+    as_flag,
+    is_good,
+    is_of_model,
+    is_unwanted,
+    role_of,
+    says_scale,
+)
+from rubric_lint.formats.home_made.scores import (
+    ENDS,
+    Ends,
+    holds_mappings,
+    is_amount,
+    is_statement,
+    read_ends,
+    read_score,
+)
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import is_number, read_number
@@ -312,6 +330,24 @@ class UnmappedSearch:
                     is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
                     if not (is_usual and self._have_weights):
                         yield replace(found, is_around=True)
+
+    def find_next_to(self, depth: int, usual: Collection[Any] | None) -> Iterator[UnmappedKey]:
+        """Find what the mapping at a depth says next to criteria: also their scale, and what an answer must not do.
+
+        `usual` are the scales and the numbers that only repeat what the criteria say; with None, a scale is no doubt.
+        """
+        found = list(self.find_around([depth]))
+        yield from found
+        known = {key.place for key in found}.union(self.read, [self.path[: depth + 1]])
+        for key, value in self._list_fields(self.path[:depth]):
+            place = (*self.path[:depth], key)
+            said: Any = read_number(value) if is_amount(value) else read_ends(value)
+            if place in known:
+                continue
+            if usual is not None and says_scale(key, value) and said not in usual:
+                yield UnmappedKey(place, Role.SCALE, value, is_around=True)
+            elif is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
+                yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
 
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
         """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""

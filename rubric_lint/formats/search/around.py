@@ -20,8 +20,8 @@ from rubric_lint.formats.agentv.suites import (
 from rubric_lint.formats.home_made.columns import PlacedCriterion
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
-from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty, says_scale
-from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends, read_levels
+from rubric_lint.formats.home_made.roles import Role, is_pass_mark, is_unwanted, role_of, says_penalty
+from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends, read_levels
 from rubric_lint.formats.home_made.unmapped import (
     UnmappedSearch,
     find_around_in_suite,
@@ -71,14 +71,22 @@ def find_around(document: Document, path: Path) -> Around:
     """Return the doubts that the values around a rubric of our format raise."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
-    search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(document.value(path)))
-    found = list(search.find_around([len(path) - 1]))
+    value = document.value(path)
+    criteria = [part if isinstance(part, dict) else {} for part in parts_of(value)]
+    usual, fields = None, dict[Path, str]()
+    # Criteria of version 3 have scales of their own, and anything but a list is an error.
+    if isinstance(value, list) and not any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
+        usual = _list_usual([*map(_find_scale, criteria)], criteria)
+        fields.update(_find_fields_of_3(document, path, usual))
+    search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(value))
+    found = list(search.find_next_to(len(path) - 1, usual))
     if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
-        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
+        found = [key for key in found if len(key.place) == len(path) and (not key.is_several or key.role is Role.SCALE)]
     mark = _advise_on_marks(document) if found else ""
-    doubts = [(doubt.place, doubt.format_without_table(mark)) for doubt in found]
-    known = {doubt.place for doubt in found}
-    doubts += [doubt for doubt in _find_scales_and_fields(document, path) if doubt[0] not in known]
+    found = [key for key in found if key.role is not Role.SCALE or key.place not in fields]
+    doubts = [(key.place, key.format_without_table(mark)) for key in found]
+    known = {key.place for key in found}
+    doubts += [(place, reason) for place, reason in fields.items() if place not in known]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
@@ -86,32 +94,26 @@ def find_around(document: Document, path: Path) -> Around:
     return Around(doubts=tuple(doubts))
 
 
-def _find_scales_and_fields(document: Document, path: Path) -> Iterator[tuple[Path, str]]:
-    """Find what says a scale, and the fields of version 3, next to a list of criteria; yield place and reason.
-
-    The scale that all criteria have, and the sum of their weights, change no score.
-    """
+def _find_fields_of_3(document: Document, path: Path, usual: Collection[Any]) -> Iterator[tuple[Path, str]]:
+    """Find the fields of version 3 next to a list of criteria, but a scale that is `usual`; yield place and reason."""
     from rubric_lint.model.schema_problems import find_misplaced, format_claim  # noqa: PLC0415  (few files have any)
 
-    value = document.value(path)
-    criteria = [part if isinstance(part, dict) else {} for part in parts_of(value)]
-    if not isinstance(value, list) or any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
-        return  # of version 3, where they have scales of their own, or an error
-    scales = {*map(_find_scale, criteria)}
-    usual: set[Any] = {sum(read_number(criterion.get("weight")) or 0 for criterion in criteria)}
-    if len(scales) == 1:
-        usual |= scales | {high for _, high in scales}
-    fields = {problem.path: problem for problem in find_misplaced(schema_for(VERSION_3), document, path, in_suite=True)}
-    for key, value in document.value(path[:-1]).items():
-        place, is_scale = (*path[:-1], key), says_scale(key, value)
-        if is_scale and (read_number(value) if is_amount(value) else read_ends(value)) in usual:
-            continue
-        if place in fields and key != CRITERIA:  # those of others are found by what they hold
+    for problem in find_misplaced(schema_for(VERSION_3), document, path, in_suite=True):
+        key = problem.path[-1]
+        if key != CRITERIA and read_ends(document.value(problem.path)) not in usual:
             values = {"field": key, "how": format_claim(document, path)}
             message = BY_NAME["unknown-field"].write("version-3", values)
-            yield place, f"{message}; there {fields[place].values['reason']}"
-        elif is_scale:
-            yield place, UnmappedKey(place, Role.SCALE, value).format_without_table()
+            yield problem.path, f"{message}; there {problem.values['reason']}"
+
+
+def _list_usual(scales: Sequence[Ends], criteria: Sequence[Any]) -> set[Any]:
+    """Return what repeats criteria: the sum of their weights, and the scale and its end if all have the same one.
+
+    `scales` are those of the criteria that have one; the others are checks.
+    """
+    usual: set[Any] = {sum(read_number(part.get("weight")) or 0 for part in criteria if isinstance(part, dict))}
+    known = {*scales} if len(scales) == len(criteria) else {*scales, _CHECKLIST}
+    return usual if len(known) > 1 else usual.union(known, [high for _, high in known])
 
 
 def _find_scale(criterion: Mapping[str, Any]) -> Ends:
@@ -337,7 +339,7 @@ def _find_kinds_and_scales(
             if (*place, key) in read:
                 continue
             is_kind = isinstance(value, str) and not split_words(key).isdisjoint(SETS["kinds"])
-            if says_penalty(key, value) or (is_kind and " " not in value and _is_unwanted(value)):
+            if says_penalty(key, value) or (is_kind and " " not in value and is_unwanted(value)):
                 firsts.setdefault(key, UnmappedKey((*place, key), Role.NEGATIVE, value))
                 continue
             is_scale = key not in known and not split_words(key).isdisjoint(SETS["scales"])
@@ -354,15 +356,14 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     """
     yield from _find_weights_around(view, holders, read)
     shape, scales = FormatTable(view.dialect.title, pointer(view.path)), _list_scales_of(view)
+    usual = _list_usual(scales, view.data)
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, scales)
-        found = search.find_around([len(holder)])
         if is_near:
-            yield from found
-            yield from _find_unwanted(view, holder, read)
+            yield from search.find_next_to(len(holder), usual)
         else:
-            yield from (doubt for doubt in found if _bears_from_afar(doubt, holder))
+            yield from (doubt for doubt in search.find_around([len(holder)]) if _bears_from_afar(doubt, holder))
 
 
 def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
@@ -373,20 +374,6 @@ def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
     if len(doubt.place) == len(holder) + 1:
         return doubt.role is role_of(key, doubt.value, is_around=True)
     return doubt.role is not Role.COMBINE and not split_words(key).isdisjoint(SETS["settings"])
-
-
-def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[UnmappedKey]:
-    """Find the lists of what an answer must not do: `must_not: [Invents a source]`; single words are for code."""
-    for key, value in view.document.value(holder).items():
-        place = (*holder, key)
-        if place not in read and _is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
-            yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
-
-
-def _is_unwanted(text: str) -> bool:
-    """Return whether a word says that an answer is better without something: `must_not`, `forbidden`."""
-    words = split_words(text)
-    return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
 
 
 def _list_entries(view: View) -> list[PlacedCriterion]:

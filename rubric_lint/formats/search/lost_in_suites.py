@@ -221,10 +221,11 @@ def _find_refused_lists(document: Document, release: Release, blockers: Iterable
         is_turn = path[-3:-2] == ("turns",)
         is_of_owner = path[0] not in OLD_CASES and (is_turn or len(path) == 1 or "id" in owner)
         if name in ASSERTION_LISTS and is_of_owner and isinstance(owner[name], list) and owner[name]:
-            advice, repair = f"write `{wanted}`", rename_fields([(path, wanted)])
+            advice = f"write `{wanted}`"
+            repair = None if wanted in owner else rename_fields([(path, wanted)])
             if wanted in owner:
                 line, _, _ = document.source.position(document.span((*path[:-1], wanted), Part.KEY).start)
-                advice, repair = f"join it with the `{wanted}` of line {line}", None
+                advice = f"join it with the `{wanted}` of line {line}"
             values = {"release": release.title, "list": name, "advice": advice}
             yield Problem("agentv-5-turn" if is_turn else "agentv-5-list", path, Part.KEY, values, repair=repair)
 
