@@ -270,3 +270,12 @@ def test_a_second_list_of_a_suite_for_agentv_5_is_to_be_joined_with_the_one_it_r
     rubrics, findings = read(text)
     assert [[each[1] for each in entries] for _, entries in rubrics] == [["Says who"]]
     assert findings == ["lost-rubric: AgentV 5 ignores `assertions`; join it with the `assert` of line 2"]
+
+
+@pytest.mark.parametrize("prompts", ["", "prompts: ['{{ q }}']\n"])
+def test_a_file_named_for_agentv_has_old_words_refused_with_and_without_prompts(prompts):
+    value = "value: [{id: x, expected_outcome: Says hello}]"
+    text = f"{prompts}tests:\n  - id: a\n    vars: {{q: Hi}}\n    assert:\n      - type: llm-rubric\n        {value}\n"
+    rubrics, findings = read(text, "a.eval.yaml")
+    message = "unknown-field: criterion `x`: unknown field `expected_outcome`; did you mean `outcome`?"
+    assert ([dialect for dialect, _ in rubrics], findings) == (["agentv-a7"], [message])

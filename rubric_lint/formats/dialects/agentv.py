@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rubric_lint.formats.agentv.releases import find_fields
 from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
+    EVAL_FILES,
     ListPlace,
     find_cases,
     find_text_lists,
@@ -220,8 +221,8 @@ def _is_old_list(document: Document, path: Path, value: Any) -> bool:
     """Return whether a `value` lists criteria in the words of version 2, in a suite that can only be AgentV's."""
     if not isinstance(value, list) or not uses_old_words(value):
         return False
-    owner = document.value(path[:-2])
-    return any(map(has_outcome, value)) or is_current(document) or is_agentv_case(owner)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
+    return is_named or any(map(has_outcome, value)) or is_current(document) or is_agentv_case(document.value(path[:-2]))
 
 
 def _view_texts(document: Document, assertions: ListPlace, dialect: Dialect) -> View:

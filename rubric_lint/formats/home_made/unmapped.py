@@ -341,11 +341,12 @@ class UnmappedSearch:
         known = {key.place for key in found}.union(self.read, [self.path[: depth + 1]])
         for key, value in self._list_fields(self.path[:depth]):
             place = (*self.path[:depth], key)
-            said: Any = read_number(value) if is_amount(value) else read_ends(value)
             if place in known:
                 continue
-            if usual is not None and says_scale(key, value) and said not in usual:
-                yield UnmappedKey(place, Role.SCALE, value, is_around=True)
+            if usual is not None and says_scale(key, value):
+                said: Any = read_number(value) if is_amount(value) else read_ends(value)
+                if said not in usual:
+                    yield UnmappedKey(place, Role.SCALE, value, is_around=True)
             elif is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
                 yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
 

@@ -106,12 +106,12 @@ def _find_fields_of_3(document: Document, path: Path, usual: Collection[Any]) ->
             yield problem.path, f"{message}; there {problem.values['reason']}"
 
 
-def _list_usual(scales: Sequence[Ends], criteria: Sequence[Any]) -> set[Any]:
+def _list_usual(scales: Sequence[Ends], criteria: Sequence[Mapping[str, Any]]) -> set[Any]:
     """Return what repeats criteria: the sum of their weights, and the scale and its end if all have the same one.
 
     `scales` are those of the criteria that have one; the others are checks.
     """
-    usual: set[Any] = {sum(read_number(part.get("weight")) or 0 for part in criteria if isinstance(part, dict))}
+    usual: set[Any] = {sum(read_number(criterion.get("weight")) or 0 for criterion in criteria)}
     known = {*scales} if len(scales) == len(criteria) else {*scales, _CHECKLIST}
     return usual if len(known) > 1 else usual.union(known, [high for _, high in known])
 
@@ -356,7 +356,7 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     """
     yield from _find_weights_around(view, holders, read)
     shape, scales = FormatTable(view.dialect.title, pointer(view.path)), _list_scales_of(view)
-    usual = _list_usual(scales, view.data)
+    usual = _list_usual(scales, [part if isinstance(part, dict) else {} for part in view.data])
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, scales)
