@@ -600,11 +600,8 @@ def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
                 number_path, part = (*at, "level"), Part.VALUE
             if field in level:
                 outcome_path = (*at, field)
-            number, name, text = (
-                as_answer(level.get("level")),
-                as_string(level.get("name")),
-                as_string(level.get(field)),
-            )
+            number, name = as_answer(level.get("level")), as_string(level.get("name"))
+            text = as_string(level.get(field))
             found.append(Level(at, number, name, text, number_path, part, outcome_path))
     return tuple(found)
 

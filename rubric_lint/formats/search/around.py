@@ -73,7 +73,8 @@ def find_around(document: Document, path: Path) -> Around:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     value = document.value(path)
     criteria = [part if isinstance(part, dict) else {} for part in parts_of(value)]
-    usual, fields = None, dict[Path, str]()
+    usual = None
+    fields: dict[Path, str] = {}
     # Criteria of version 3 have scales of their own, and anything but a list is an error.
     if isinstance(value, list) and not any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
         usual = _list_usual([*map(_find_scale, criteria)], criteria)
