@@ -377,6 +377,14 @@ dimensions:
         "scale: {min: 5.0, max: 0.0}\ncriteria: [{id: a, weight: 1, description: Names the year of it}]",
         "a.yaml:1:9: `min` has 5.0, so a score may lie between whole numbers",
     ),
+    "a scale that goes down": (
+        "scale: 5-1\nrank: 1\ncriteria: [{id: a, weight: 1, description: Names the year of it, blocker: yes}]",
+        "a.yaml:1:1: its scale, 5 to 1, does not go up",
+    ),
+    "a scale of one score": (
+        "scale: [3, 3]\ncriteria: [{id: a, weight: 1, description: Names the year of it}]",
+        "a.yaml:1:1: its scale, 3 to 3, does not go up",
+    ),
 }
 
 

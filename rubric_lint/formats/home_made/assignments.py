@@ -342,6 +342,7 @@ class TableDraft:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
             own = [(place, reason) for place, reason in view.doubts if (view.document, place) not in self.others]
             found += [Question(view.document, place, reason, view=view) for place, reason in own]
+            found += _ask_about_scales(view)
         if self.candidate:
             found += self.candidate.ask_about_others(self.views, self.used | unused)
         firsts: dict[object, Question] = {}
@@ -583,6 +584,14 @@ class TableDraft:
         """Return the role of the key in the place of a question, None if nothing suggests one, with its value."""
         found = next((unmapped for unmapped in self._list_unmapped(view) if unmapped.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
+
+
+def _ask_about_scales(view: View) -> Iterator[Question]:
+    """Yield the scales of a rubric that have no two scores: only a change of the file settles that."""
+    for _, problem in view.problems:
+        if problem.code in ("empty-range", "one-score"):
+            reason = f"its scale, {problem.values['range']}, does not go up"
+            yield Question(view.document, problem.path, reason)
 
 
 def _list_unnumbered(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
