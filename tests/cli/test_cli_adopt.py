@@ -322,6 +322,17 @@ def test_a_pass_mark_out_of_all_scores_that_is_one_out_of_10_is_offered_once():
     assert re.findall(r"--pass (.*)$", errors, re.MULTILINE) == ["3.8", "3.5"]
 
 
+def test_a_pass_mark_out_of_all_scores_that_is_no_score_of_the_scale_is_not_offered():
+    text = AROUND.format("grades: {A: 90, B: 75, C: 60}").replace("weight: 5", "weight: 40")
+    write(a_yaml=text.replace("weight: 3", "weight: 60"))
+    _, errors, _ = call("adopt", "a.yaml", "--map=pass=/grades/B")
+    assert "all scores add up to 500\n" in errors
+    assert re.findall(r"^  if (75 .*):$", errors, re.MULTILINE) == [
+        "75 is out of 100, and an answer passes from 4 on (0.75 of the way)",
+        "75 is out of 100, and an answer passes from 3.75 on (0.75 of 5)",
+    ]
+
+
 @pytest.mark.parametrize(("level", "verdict"), {0: "fail", 1: "pass"}.items())
 def test_a_pass_mark_out_of_all_scores_is_reached_by_that_sum(level, verdict):
     text = AROUND.format("pass_mark: 7").replace("1-5", "0-3").replace("weight: 5", "weight: 3")
