@@ -402,10 +402,11 @@ dimensions:
 @pytest.mark.parametrize(("text", "expected"), UNANSWERED.values(), ids=UNANSWERED)
 def test_a_question_that_no_option_answers_is_the_first_and_no_other_is_asked(text, expected):
     write(a_yaml=text)
-    _, errors, code = call("adopt", "a.yaml")
+    report, errors, code = call("adopt", "a.yaml")
     said = f"rubric-lint: {expected}"
     assert (errors[: len(said)], "no option of adopt answers" in errors, code) == (said, True, 1)
     assert "rubric-lint adopt" not in errors
+    assert "once the table is in the settings" not in report
 
 
 def test_a_gate_by_its_word_is_not_offered_where_others_are_numbers():
