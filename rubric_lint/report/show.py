@@ -43,11 +43,11 @@ class ShowJson:
 class ShowText:
     """A writer of a block for each rubric, with a table of its criteria and one of its example scores."""
 
-    def __init__(self, write: Write, look: Style, *, has_table: bool = True) -> None:
-        """Without `has_table`, rubrics are shown by a table that the settings do not have yet."""
+    def __init__(self, write: Write, look: Style, *, advice: str = "for details, run") -> None:
+        """`advice` leads to the command that lists what is wrong; empty if none does."""
         self._write = write
         self._look = look
-        self._has_table = has_table
+        self._advice = advice
         self._gap = ""
 
     def add(self, shown: Shown) -> None:
@@ -174,9 +174,9 @@ class ShowText:
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         faults = self._count(shown.errors, shown.warnings)
         if faults:
-            if shown.file == "<stdin>" or is_there(shown.file):  # not if stdin only has its name
-                start_of_advice = "for details, run" if self._has_table else "once the table is in the settings, see"
-                faults += f"; {start_of_advice} `{suggest('check', shown.file)}`"
+            is_known = shown.file == "<stdin>" or is_there(shown.file)  # not if stdin only has its name
+            if self._advice and is_known:
+                faults += f"; {self._advice} `{suggest('check', shown.file)}`"
             yield from self._look.wrap(f"{start} {faults}")
         for release in shown.releases:
             yield from self._wrap("", f"{file}: {release.title} {_format_release(release)}")

@@ -322,6 +322,17 @@ def test_a_pass_mark_out_of_all_scores_that_is_one_out_of_10_is_offered_once():
     assert re.findall(r"--pass (.*)$", errors, re.MULTILINE) == ["3.8", "3.5"]
 
 
+def test_a_pass_mark_out_of_all_scores_that_is_no_score_of_the_scale_is_not_offered():
+    text = AROUND.format("grades: {A: 90, B: 75, C: 60}").replace("weight: 5", "weight: 40")
+    write(a_yaml=text.replace("weight: 3", "weight: 60"))
+    _, errors, _ = call("adopt", "a.yaml", "--map=pass=/grades/B")
+    assert "all scores add up to 500\n" in errors
+    assert re.findall(r"^  if (75 .*):$", errors, re.MULTILINE) == [
+        "75 is out of 100, and an answer passes from 4 on (0.75 of the way)",
+        "75 is out of 100, and an answer passes from 3.75 on (0.75 of 5)",
+    ]
+
+
 @pytest.mark.parametrize(("level", "verdict"), {0: "fail", 1: "pass"}.items())
 def test_a_pass_mark_out_of_all_scores_is_reached_by_that_sum(level, verdict):
     text = AROUND.format("pass_mark: 7").replace("1-5", "0-3").replace("weight: 5", "weight: 3")
@@ -377,16 +388,25 @@ dimensions:
         "scale: {min: 5.0, max: 0.0}\ncriteria: [{id: a, weight: 1, description: Names the year of it}]",
         "a.yaml:1:9: `min` has 5.0, so a score may lie between whole numbers",
     ),
+    "a scale that goes down": (
+        "scale: 5-1\nrank: 1\ncriteria: [{id: a, weight: 1, description: Names the year of it, blocker: yes}]",
+        "a.yaml:1:1: its scale, 5 to 1, does not go up",
+    ),
+    "a scale of one score": (
+        "scale: [3, 3]\ncriteria: [{id: a, weight: 1, description: Names the year of it}]",
+        "a.yaml:1:1: its scale, 3 to 3, does not go up",
+    ),
 }
 
 
 @pytest.mark.parametrize(("text", "expected"), UNANSWERED.values(), ids=UNANSWERED)
 def test_a_question_that_no_option_answers_is_the_first_and_no_other_is_asked(text, expected):
     write(a_yaml=text)
-    _, errors, code = call("adopt", "a.yaml")
+    report, errors, code = call("adopt", "a.yaml")
     said = f"rubric-lint: {expected}"
     assert (errors[: len(said)], "no option of adopt answers" in errors, code) == (said, True, 1)
     assert "rubric-lint adopt" not in errors
+    assert "once the table is in the settings" not in report
 
 
 def test_a_gate_by_its_word_is_not_offered_where_others_are_numbers():

@@ -170,7 +170,7 @@ class _Adoption:
         while any(draft.questions for draft in drafts):
             question, ways = self._choose_question(drafts, answers)
             if not _is_terminal() or STDIN in self.given.files:
-                self._show(drafts)
+                self._show(drafts, is_dead_end=not ways)
                 return self._suggest_answer(drafts, question, answers, ways)
             chosen = self._ask(question, answers, ways)
             if not chosen:
@@ -404,19 +404,26 @@ class _Adoption:
         complain(f"{join_words(list(names))}: the criteria {where}: the table {contradiction}{advice}")
         return self._stop()
 
-    def _show(self, drafts: Sequence[TableDraft]) -> bool:
-        """Show what is understood of the files, and what is not used; return whether `score` takes all of them."""
+    def _show(self, drafts: Sequence[TableDraft], *, is_dead_end: bool = False) -> bool:
+        """Show what is understood of the files, and what is not used; return whether `score` takes all of them.
+
+        In a dead end, no table can be written.
+        """
         is_open = any(draft.questions for draft in drafts)
         is_scored = True
         err = self.given.output == STDIN
-        has_table = bool(self.old) or not (is_open or err)
+        advice = "for details, run"
+        if not self.old and is_dead_end:
+            advice = ""  # without a table, `check` does not read the files
+        elif not self.old and (is_open or err):
+            advice = "once the table is in the settings, see"
         look = make_style(self.given.color)
         for file in self.files:
             shown = show(file.input.path, file.input.data, self._settle(file, drafts))
             is_scored = is_scored and not shown.unscorable
             examples = [example for rubric in shown.rubrics for example in rubric.examples]
             shown = shown._replace(unread=(), unscorable=()) if is_open else shown
-            ShowText(lambda text: click.echo(text, nl=False, err=err), look, has_table=has_table).add(shown)
+            ShowText(lambda text: click.echo(text, nl=False, err=err), look, advice=advice).add(shown)
             for example in examples[:1]:
                 worth = f"{float(example.score):.3f}, {example.verdict}"
                 click.echo(f"{file.input.label}: for example, `score` gives this judge output {worth}:", err=err)

@@ -342,6 +342,7 @@ class TableDraft:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
             own = [(place, reason) for place, reason in view.doubts if (view.document, place) not in self.others]
             found += [Question(view.document, place, reason, view=view) for place, reason in own]
+            found += _ask_about_scales(view)
         if self.candidate:
             found += self.candidate.ask_about_others(self.views, self.used | unused)
         firsts: dict[object, Question] = {}
@@ -434,7 +435,8 @@ class TableDraft:
     def _find_mark_of_sum(self, part: Fraction, question: Question, view: View) -> tuple[Fraction | None, Fraction]:
         """Return the mean from which on all scores add up to a pass mark, and what they add up to at most.
 
-        The mean is None if no decimal is exactly that, or if the question says that they add up to something else.
+        The mean is None if no decimal is exactly that, if it is no score of the scale above the lowest, or if the
+        question says that they add up to something else.
         """
         entries = [entry for entry in view.data if isinstance(entry, dict)]
         scales = {find_ends(entry) for entry in entries}
@@ -442,11 +444,14 @@ class TableDraft:
         if len(scales) != 1 or () in scales or None in weights:
             return None, Fraction(0)
         points = sum((Fraction(str(weight)) for weight in weights), Fraction(0))
-        whole = points * max(scales.pop())
-        mark = part / points if points else None
-        if mark is None or Fraction(f"{float(mark):g}") != mark or f"{name_whole(whole)};" not in question.reason:
-            return None, whole
-        return mark, whole
+        low, high = scales.pop()
+        whole = points * high
+        mark = part / points if points else Fraction(low)
+        is_said = f"{name_whole(whole)};" in question.reason
+        is_exact = Fraction(f"{float(mark):g}") == mark
+        if is_said and is_exact and low < mark <= high:
+            return mark, whole
+        return None, whole
 
     def _say_mean(self, answers: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
         """Return a pass mark with how scores combine, if it would be in doubt without that: it may be one of a sum."""
@@ -583,6 +588,14 @@ class TableDraft:
         """Return the role of the key in the place of a question, None if nothing suggests one, with its value."""
         found = next((unmapped for unmapped in self._list_unmapped(view) if unmapped.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
+
+
+def _ask_about_scales(view: View) -> Iterator[Question]:
+    """Yield the scales of a rubric that have no two scores: only a change of the file settles that."""
+    for _, problem in view.problems:
+        if problem.code in ("empty-range", "one-score"):
+            reason = f"its scale, {problem.values['range']}, does not go up"
+            yield Question(view.document, problem.path, reason)
 
 
 def _list_unnumbered(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
