@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, TypeVar,
 
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Part, Path
-from rubric_lint.source.tree import as_string
+from rubric_lint.source.values import as_string
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -12,7 +12,8 @@ from rubric_lint.model.messages import find_near
 from rubric_lint.model.schema import case_lists, schema_for, suite_fields, suite_lists
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_mapping, walk_mappings
+from rubric_lint.source.tree import walk_mappings
+from rubric_lint.source.values import as_mapping
 
 FIELD = "rubrics"
 """The field that contains a rubric."""

@@ -23,7 +23,7 @@ from rubric_lint.source.edits.intents import (
 )
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.scalar import write_numbered
-from rubric_lint.source.tree import as_mapping
+from rubric_lint.source.values import as_mapping
 
 MESSAGES = {
     "left-out": "`{field}: {value}` is deprecated; leave it out",

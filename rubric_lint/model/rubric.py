@@ -25,7 +25,7 @@ from rubric_lint.model.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.scalar import Ambiguity
-from rubric_lint.source.tree import as_list
+from rubric_lint.source.values import as_list
 
 if TYPE_CHECKING:
     from rubric_lint.model.groups import Group

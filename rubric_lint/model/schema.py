@@ -12,7 +12,7 @@ from rubric_lint.model.criterion import HIGHEST, LOWEST, Replacement, looks_like
 from rubric_lint.model.messages import find_near, list_types
 from rubric_lint.model.schema_files import CURRENT, join, load
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_mapping
+from rubric_lint.source.values import as_mapping
 
 
 class Validator(Protocol):

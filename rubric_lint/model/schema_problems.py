@@ -18,7 +18,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.edits.intents import RenameKey, Repair, ReplaceValue, WrapText
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Kind
-from rubric_lint.source.tree import as_list, as_mapping, as_string
+from rubric_lint.source.values import as_list, as_mapping, as_string
 
 
 def find_violations(

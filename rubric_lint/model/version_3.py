@@ -39,7 +39,7 @@ from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.model.view import OWN, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
-from rubric_lint.source.tree import as_list, as_mapping, as_string
+from rubric_lint.source.values import as_list, as_mapping, as_string
 
 _MOST_STEPS = 1000
 """The most steps between the answers of a scale."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from rubric_lint.model.messages import counted, join_words
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.source.tree import as_list, as_mapping
+from rubric_lint.source.values import as_list, as_mapping
 
 
 @dataclass(frozen=True, slots=True)

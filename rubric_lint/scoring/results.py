@@ -30,7 +30,7 @@ from rubric_lint.scoring.output import MOST_GRADED, OutputReader, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, is_failed_result, refuse_failed
-from rubric_lint.source.tree import as_mapping, as_string
+from rubric_lint.source.values import as_mapping, as_string
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 

@@ -55,7 +55,7 @@ from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ExtraFiel
 from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer
-from rubric_lint.source.tree import as_mapping, as_string
+from rubric_lint.source.values import as_mapping, as_string
 
 
 class OtherVersionError(OutputError):

@@ -16,6 +16,7 @@ from ruamel.yaml.tag import Tag
 
 from rubric_lint.source.scalar import LONGEST_WORD, NON_SPECIFIC, PROPERTIES, SPECIAL_STARTS, read_plain, resolve
 from rubric_lint.source.source import Kind, Source, Span
+from rubric_lint.source.values import as_list
 
 UNTAGGED = Tag(suffix="")
 """The tag of every node without an explicit tag."""
@@ -361,21 +362,6 @@ def items_of(value: Any) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, dict):
         return value.items()
     return enumerate(as_list(value))
-
-
-def as_list(value: Any) -> list[Any]:
-    """Return a value if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def as_mapping(value: Any) -> dict[str, Any]:
-    """Return a value if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_string(value: Any) -> str | None:
-    """Return a value if it is a string, else None."""
-    return value if isinstance(value, str) else None
 
 
 def walk_mappings(

@@ -20,7 +20,6 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and dev
 OURS = {  # what is opened elsewhere, none of it a user's file to read
     "lint/project/opening.py": "the one place",
     "judge/journal.py: os.open": "the results of a run, opened to be appended to",
-    "lint/run/cache.py: open": "a cache file that was just created, to be written",
     "model/schema_files.py: read_text": "schemas of the package",
     "model/version_3.py: read_text": "no file: the text of a field",
     "cli/commands.py: open": "the null device",

@@ -23,7 +23,8 @@ from rubric_lint.model.schema import suite_lists
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import RENDERS, is_template, unescape
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_list, parts_of
+from rubric_lint.source.tree import parts_of
+from rubric_lint.source.values import as_list
 
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 TEMPLATES = frozenset({AGENTV_5, PROMPTFOO})

@@ -31,7 +31,7 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import schema_for
 from rubric_lint.scoring.loading import prepare
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_mapping
+from rubric_lint.source.values import as_mapping
 
 Data = dict[str, Any]
 

@@ -45,7 +45,7 @@ from rubric_lint.model.messages import escape as escape_markdown
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import escape, is_template, unescape
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_list
+from rubric_lint.source.values import as_list
 
 # The assertions that mean the same in AgentV and promptfoo, and the field that each needs, by AgentV's name.
 _CHECKS = {

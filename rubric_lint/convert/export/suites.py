@@ -33,7 +33,7 @@ from rubric_lint.model.schema_files import CURRENT, VERSION_3, newest
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import escape
 from rubric_lint.source.path import Path
-from rubric_lint.source.tree import as_mapping
+from rubric_lint.source.values import as_mapping
 
 
 class _CaseRubric(NamedTuple):

@@ -24,7 +24,8 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import RENDERS, is_template
 from rubric_lint.source.path import Path, part_of
 from rubric_lint.source.source import Span
-from rubric_lint.source.tree import Tree, as_mapping, items_of
+from rubric_lint.source.tree import Tree, items_of
+from rubric_lint.source.values import as_mapping
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without findings of severity error, by name."""
