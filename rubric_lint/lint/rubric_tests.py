@@ -10,6 +10,7 @@ from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.schema_problems import find_violations
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
+from rubric_lint.source.values import as_list, as_mapping
 
 
 def schema_of_tests() -> RubricSchema:
@@ -90,7 +91,7 @@ def _check_scores(
                 expected = "a number from 0 to 1" if steps[0] in ("score", "groups") else "a finite number"
                 values = {"subject": f"`{steps[-1]}` is", "found": document.written_at(at), "expected": expected}
                 yield "bounds", Problem("unexpected", at, values=values)
-        ends = value if isinstance(value, list) else []
+        ends = as_list(value)
         if len(ends) == 2 and all(type(end) is int or (type(end) is float and isfinite(end)) for end in ends):
             low, high = (document.decimal((*place, step)) for step in (0, 1))
             if low > high:
@@ -98,6 +99,4 @@ def _check_scores(
 
 
 def _list_tests(document: Document) -> list[Any]:
-    data = document.data
-    tests = data.get("tests") if isinstance(data, dict) else None
-    return tests if isinstance(tests, list) else []
+    return as_list(as_mapping(document.data).get("tests"))

@@ -134,14 +134,19 @@ def judge(name):
     return "read" if end == "read" else "led to a rubric"
 
 
-@pytest.mark.spread(7)
-@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, monkeypatch):
+@pytest.fixture(params=SAMPLES.values(), ids=SAMPLES)
+def sample_file(request, tmp_path, monkeypatch):
+    """The name of a file with a home-made rubric, in the current folder."""
     monkeypatch.chdir(tmp_path)
-    name = sample["file"]
+    name = request.param["file"]
     Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(sample["text"], "utf-8")
-    assert judge(name) in ("read", "led to a rubric")
+    Path(name).write_text(request.param["text"], "utf-8")
+    return name
+
+
+@pytest.mark.spread(7)
+def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample_file):
+    assert judge(sample_file) in ("read", "led to a rubric")
 
 
 HOME_MADE = """
@@ -210,13 +215,8 @@ def list_adoptions(text):
 
 
 @pytest.mark.spread(7)
-@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_each_command_that_is_suggested_for_a_home_made_rubric_is_accepted(sample, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    name = sample["file"]
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(sample["text"], "utf-8")
-    assert find_refused(name) == []
+def test_each_command_that_is_suggested_for_a_home_made_rubric_is_accepted(sample_file):
+    assert find_refused(sample_file) == []
 
 
 AROUND = st.sampled_from(

@@ -56,6 +56,7 @@ from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entri
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
+from rubric_lint.source.values import as_mapping
 
 LABEL_FIELDS = frozenset({*RECORD_FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
 """The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
@@ -457,8 +458,7 @@ class RatingReader:
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
-        outputs, about = record.get("outputs"), record.get("judge")
-        about = about if isinstance(about, dict) else {}
+        outputs, about = record.get("outputs"), as_mapping(record.get("judge"))
         if not isinstance(outputs, list) or "output" in record or "panel" in about:
             return
         head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}

@@ -16,6 +16,7 @@ from rubric_lint.scoring.records.mapping import read_mapping
 from rubric_lint.scoring.records.parse_options import WHOLE
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.source.values import as_mapping
 
 HASHES = "criteria_hashes"
 """The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
@@ -150,9 +151,7 @@ class Verifier:
 
 def read_hashes(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the hashes of what the judge was told about each criterion; empty if the record does not have them."""
-    about = record.get("judge")
-    hashes = about.get(HASHES) if isinstance(about, dict) else None
-    return hashes if isinstance(hashes, dict) else {}
+    return as_mapping(as_mapping(record.get("judge")).get(HASHES))
 
 
 def name_check(check: Any) -> str | None:

@@ -454,7 +454,7 @@ class _Adoption:
 
 
 def _is_settled(question: Question, before: Collection[Question], after: Collection[Question]) -> bool:
-    """Return whether a question is not asked again, in other words neither: then another one is about its value."""
+    """Return whether a question is gone and no new one has come up at the value that it is about."""
     is_about_value = question.view is not None and question.place != question.view.path
     for other in after:
         is_again = is_about_value and other.place == question.place and other not in before

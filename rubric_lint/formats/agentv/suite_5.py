@@ -30,6 +30,7 @@ from rubric_lint.model.messages import counted, describe, pluralize
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import find_marks, find_names, names_environment
 from rubric_lint.source.path import Part, Path, find_strings
+from rubric_lint.source.values import as_mapping
 
 NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
 _VARIABLES = {
@@ -118,8 +119,7 @@ def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Block
 
 def _check_suite(document: Document) -> Iterator[Blocker]:
     suite = document.data
-    execution = suite.get("execution")
-    execution = execution if isinstance(execution, dict) else {}
+    execution = as_mapping(suite.get("execution"))
     for key in execution.keys() & suite.keys():
         yield Blocker("setting-twice", ("execution", key), values={"field": key})
     options = suite.get("evaluate_options", {})
@@ -266,8 +266,7 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
 
 def is_filled_alike(case: dict[str, Any], field: str, text: str) -> bool:
     """Return whether both releases fill in a text alike: all that AgentV 5 would fill in are names of plain texts."""
-    variables = case.get("vars")
-    values = variables if isinstance(variables, dict) else {}
+    values = as_mapping(case.get("vars"))
     if field not in _FILLED or not all(isinstance(values.get(name), str) for name in find_names(text)):
         return False
     return not find_marks(_SLOT.sub("", text))
@@ -350,8 +349,7 @@ def has_command(assertion: dict[str, Any]) -> bool:
 
 def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Blocker]:
     """Check that a set of assertions is the plain average of its members, which AgentV 5 has as `assert-set`."""
-    aggregator = assertion.get("aggregator")
-    aggregator = aggregator if isinstance(aggregator, dict) else {}
+    aggregator = as_mapping(assertion.get("aggregator"))
     weights = aggregator.get("weights", {})
     is_weighed = isinstance(weights, dict) and all(type(weight) in (int, float) for weight in weights.values())
     if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:

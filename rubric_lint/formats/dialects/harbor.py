@@ -13,6 +13,7 @@ from rubric_lint.model.schema import schema_of
 from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
+from rubric_lint.source.values import as_mapping
 
 _NAMES = {"name": "id", "description": "expected_outcome", "weight": "weight"}
 
@@ -90,8 +91,7 @@ class _AnswerKind(NamedTuple):
 
 
 def _read_kind(item: dict[str, Any]) -> _AnswerKind:
-    annotations = item.get("annotations")
-    notes = annotations if isinstance(annotations, dict) else {}
+    notes = as_mapping(item.get("annotations"))
     is_negated = item.get("negate", "negative" in str(notes.get("type", "")).lower())
     is_optional = item.get("optional", "optional" in str(notes.get("importance", "")).lower())
     return _AnswerKind(str(item.get("type", "binary")), is_negated is True, is_optional is True)

@@ -24,6 +24,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Kind, kind_of
 from rubric_lint.source.tree import items_of, parts_of
+from rubric_lint.source.values import as_list
 
 _CONTAINERS = Containers.strong + Containers.common
 
@@ -376,7 +377,7 @@ def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
 def _list_names_of_pairs(parsed: ParsedValues, value: Any) -> list[str]:
     """Return the names in a list of mappings from one name to its levels, all different; empty if it is none."""
     names = []
-    for part in value if isinstance(value, list) else []:
+    for part in as_list(value):
         if isinstance(part, dict):
             for name, levels in part.items():
                 if parsed.levels(levels) is None:

@@ -40,6 +40,7 @@ from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, list_prefixes, pointer
 from rubric_lint.source.tree import parts_of
+from rubric_lint.source.values import as_mapping
 
 _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
@@ -72,7 +73,7 @@ def find_around(document: Document, path: Path) -> Around:
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     value = document.value(path)
-    criteria = [part if isinstance(part, dict) else {} for part in parts_of(value)]
+    criteria = [as_mapping(part) for part in parts_of(value)]
     usual = None
     fields: dict[Path, str] = {}
     # Criteria of version 3 have scales of their own, and anything but a list is an error.
@@ -357,7 +358,7 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     """
     yield from _find_weights_around(view, holders, read)
     shape, scales = FormatTable(view.dialect.title, pointer(view.path)), _list_scales_of(view)
-    usual = _list_usual(scales, [part if isinstance(part, dict) else {} for part in view.data])
+    usual = _list_usual(scales, [as_mapping(part) for part in view.data])
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, scales)

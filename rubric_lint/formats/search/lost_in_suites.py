@@ -30,6 +30,7 @@ from rubric_lint.source.edits.intents import EscapeText, Repair
 from rubric_lint.source.nunjucks import find_broken, find_names
 from rubric_lint.source.path import Part, Path, find_strings
 from rubric_lint.source.tree import CALL
+from rubric_lint.source.values import as_list, as_mapping
 
 
 def find_faulty_templates(document: Document) -> Iterator[Problem]:
@@ -252,7 +253,7 @@ def _find_skipped(document: Document, release: Release) -> Iterator[Problem]:
 
 def _find_texts(path: Path, entries: Any) -> list[Path]:
     """Return the places of the strings in a list."""
-    items = entries if isinstance(entries, list) else []
+    items = as_list(entries)
     return [(*path, at) for at, entry in enumerate(items) if isinstance(entry, str)]
 
 
@@ -392,7 +393,7 @@ def _find_value(
         reason = f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`"
     elif value and isinstance(value, list | dict):
         # A rubric in it that is read, or an empty list that is reported as one, is enough.
-        parts = value if isinstance(value, dict) else {}
+        parts = as_mapping(value)
         if not any((*place, name) in rubrics or parts[name] == [] for name in parts):
             reason = f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
     if reason:

@@ -49,6 +49,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
+from rubric_lint.source.values import as_list
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -76,7 +77,7 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     key = str(path[-1])
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
-        entries = value if isinstance(value, list) else []
+        entries = as_list(value)
         is_read = is_ours(value, path[:-1]) or any(isinstance(entry, dict) and "outcome" in entry for entry in entries)
         is_read = is_read or (is_case and holds_texts(value))
         if FIELD not in owner and (key.lower() == FIELD or is_read):

@@ -29,6 +29,7 @@ from rubric_lint.source.edits.making import make_fix
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import without_collections
 from rubric_lint.source.source import Source, Span, splice
+from rubric_lint.source.values import as_list
 
 FORMATTING = "format"
 """The name in reports of what formatting changes, in the place of a rule."""
@@ -228,7 +229,7 @@ def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
     value = reduce(getitem, rubric.path, data)
     home = (*rubric.path, CRITERIA) if isinstance(value, dict) else rubric.path
     entries = value.get(CRITERIA) if isinstance(value, dict) else value
-    return home, entries if isinstance(entries, list) else []
+    return home, as_list(entries)
 
 
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:

@@ -24,6 +24,7 @@ from rubric_lint.lint.project.paths import is_folder, make_absolute
 from rubric_lint.model.finding import Finding, NearMissStep, Related, Result, Severity, Unread
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, UndecodableError
+from rubric_lint.source.values import as_mapping
 
 if TYPE_CHECKING:  # `rubric-lint --help` needs no settings
     from rubric_lint.lint.project.settings import FileSettings
@@ -241,7 +242,7 @@ def _load(path: Path) -> dict[str, Any]:
         known = json.loads(body)
     except (ValueError, RecursionError):  # the checksum detects accidents, not tampering
         return {}
-    return known if isinstance(known, dict) else {}
+    return as_mapping(known)
 
 
 def _decode(name: str, data: bytes) -> Source:

@@ -17,6 +17,7 @@ from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 from rubric_lint.scoring.records.reply import find_reason, shorten_line
 from rubric_lint.source.path import pointer
+from rubric_lint.source.values import as_mapping
 
 EXPECTATIONS = "expectations"
 """The field with what a grader gave each text."""
@@ -145,8 +146,7 @@ _FAILED = 2
 
 def _read_dict(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the object in a field, an empty one if it has none."""
-    value = owner.get(name)
-    return value if isinstance(value, dict) else {}
+    return as_mapping(owner.get(name))
 
 
 def _keep_texts(**texts: Any) -> dict[str, str]:
