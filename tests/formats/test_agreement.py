@@ -625,7 +625,8 @@ def test_promptfoo_counts_its_texts_as_we_do(promptfoo):
         ours.append((scored.verdict is Verdict.PASS, float(scored.score)))
     assert theirs[:4] == ours[:4] == [(True, 1.0), (False, 0.25), (True, 0.25), (True, 0.75)]
     assert theirs[4][0] is False  # a score of 1 is below 7
-    assert [found.rule for found in lint("promptfooconfig.yaml", TEXTS.encode()).findings] == ["schema"]
+    rules = [found.rule for found in lint("promptfooconfig.yaml", TEXTS.encode()).findings]
+    assert rules == ["negated-penalty", "duplicate-criterion", "schema"]
 
 
 BY_MARK = """\
