@@ -111,8 +111,8 @@ def import_source(
     """
     from rubric_lint.convert.importing import import_tables, read_choices  # noqa: PLC0415  (few import tables)
 
-    pairs = [*(columns or {}).items()]
-    require_items("columns", [*chain.from_iterable(pairs)], str)
+    pairs = list((columns or {}).items())
+    require_items("columns", list(chain.from_iterable(pairs)), str)
     require_items("ignored", ignored, str)
     choices = read_choices(pairs, ignored, rescale, rubric, header_row)
     return import_tables(name, name, as_bytes(data), settings, choices)

@@ -393,7 +393,7 @@ def flag(description: str) -> Schema:
 
 def names(description: str, known: Iterable[str] = RULES) -> Schema:
     """Return the schema of a list of names, of rules by default."""
-    return {"type": "array", "items": {"type": "string", "enum": [*known]}, "description": description}
+    return {"type": "array", "items": {"type": "string", "enum": list(known)}, "description": description}
 
 
 def several(items: Schema, description: str) -> Schema:

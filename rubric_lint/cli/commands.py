@@ -512,7 +512,7 @@ class DefaultGroup(CommandGroup):
         The first screen of `rubric-lint` has no options: it lists the first commands, and only names the others.
         """
         if not ctx.meta.get(ALL) and FIRST_OF_MORE in self._late:
-            names = [*self._late]
+            names = list(self._late)
             first_of_more = names.index(FIRST_OF_MORE)
             commands = ((name, self.get_command(ctx, name)) for name in names[:first_of_more])
             with formatter.section("Commands"):

@@ -62,7 +62,7 @@ def repeat_command(context: click.Context, *files: str, without: Collection[str]
         if name in without or context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
             continue
         value = context.meta.get(GIVEN, {}).get(name, context.params[name])
-        words = [*map(str, value)] if isinstance(value, tuple) else [str(value)]
+        words = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
         if isinstance(param, click.Argument):
             arguments += words
         else:

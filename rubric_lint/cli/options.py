@@ -379,7 +379,7 @@ def command(
     nothing.
     """
     params = _make_params(arguments, options)
-    rules = [*_read_clashes(f"{_CLASHES}{clashes}")]
+    rules = list(_read_clashes(f"{_CLASHES}{clashes}"))
     reads_records = not {"map", "map:sides", "map:answers"}.isdisjoint(options.split())
 
     def make(function: Callable[[Given], Any]) -> Command:

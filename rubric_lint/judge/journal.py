@@ -43,7 +43,7 @@ class Journal:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
             self._lock()
-            found = [*self._read()]
+            found = list(self._read())
             self.judged = {key: fingerprint for key, fingerprint, _ in found}
             last = {(key, fingerprint): number for number, (key, fingerprint, _) in enumerate(found)}
             self.renewed = {

@@ -86,8 +86,8 @@ class _PureValidator:
     def iter_errors(self, value: Any) -> Iterator[_PureFault]:
         _refuse_halves(value)
         for error in self._validator.iter_errors(value):
-            way = (*error.absolute_schema_path,)
-            yield _PureFault((*error.absolute_path,), way[:-1] if error.schema == _NEVER else way)
+            way = tuple(error.absolute_schema_path)
+            yield _PureFault(tuple(error.absolute_path), way[:-1] if error.schema == _NEVER else way)
 
 
 def _refuse_halves(value: Any) -> None:

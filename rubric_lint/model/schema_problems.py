@@ -333,7 +333,7 @@ def _write_scale(fault: SchemaFault, path: Path) -> str:
     if path[-1:] != ("scale",) or fault.schema.get("maxItems") != 2:
         return ""
     if isinstance(value, dict) and tuple(value) in {("min", "max"), ("worst", "best"), ("lowest", "highest")}:
-        value = [*value.values()]
+        value = list(value.values())
     elif not (isinstance(value, list) and len(value) > 2):
         return ""
     if any(type(end) is not int for end in value) or value[0] == value[-1]:

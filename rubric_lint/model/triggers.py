@@ -55,7 +55,7 @@ def find_triggers(rubric: Rubric) -> frozenset[Trigger]:
     of_levels = [level.outcome for level in levels if level.outcome is not None]
     of_scales = [[band.outcome for band in scale.bands if band.outcome is not None] for scale in scales]
     groups = [own, of_levels, *of_scales]
-    texts = [*chain.from_iterable(groups)]
+    texts = list(chain.from_iterable(groups))
     begins = [[_first_word(text) for text in group] for group in groups]
     distinct = set(chain.from_iterable(begins))
     of_labels = set(filter(may_begin_label, distinct))

@@ -79,7 +79,7 @@ class _Scale(NamedTuple):
     def answers(self) -> list[Answer]:
         """All answers, in ascending order."""
         if self.is_whole:
-            return [*range(self.lowest, self.highest + 1)]
+            return list(range(self.lowest, self.highest + 1))
         first, last = (int(Hundredth.fraction(end) * 100) for end in (self.lowest, self.highest))
         return [Hundredth.of(number) for number in range(first, last + 1)]
 
@@ -614,7 +614,7 @@ class _Version3Reader:
 
     def needs_tree(self, root: Group) -> bool:
         """Return whether a weighted average of all criteria does not say what the groups say."""
-        groups = [*root.groups]
+        groups = list(root.groups)
         is_conditional = any(group.applies_if for group in groups) or any(
             isinstance(fields, dict) and read_text(fields, "applies_if").strip() for fields in self.data
         )

@@ -616,7 +616,7 @@ def describe_assessments(assessed: AssessmentReport) -> dict[str, Any]:
                 for criterion in found.list(standing)
             ],
             "evidence": [_format_evidence(evidence) for evidence in found.evidence],
-            "steps": [*list_steps(found, given)],
+            "steps": list(list_steps(found, given)),
         }
         for found in ranked[:_MOST_RUBRICS]
     ]

@@ -206,7 +206,7 @@ class HtmlReport:
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
-        self._answers = PageAnswers([*rubrics.values()], other, other_texts)
+        self._answers = PageAnswers(list(rubrics.values()), other, other_texts)
 
     def add(self, result: RecordResult, content: Content) -> None:
         """Add the result of one entry."""
@@ -290,9 +290,9 @@ class HtmlReport:
             ("answers", "Answers", True),
         ]
         return {
-            "facts": [*_list_facts(totals, self._origin, extras, self._other)],
+            "facts": list(_list_facts(totals, self._origin, extras, self._other)),
             "parts": [(anchor, title) for anchor, title, is_there in sections if is_there],
-            "figures": [*_list_figures(totals)],
+            "figures": list(_list_figures(totals)),
             "shares": _list_shares(totals),
             "distribution": _chart_scores(self._bins, totals),
             "has_gates": any(gate is not None for gate in gates),
@@ -302,19 +302,19 @@ class HtmlReport:
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
-            "first": [*self._answers.list_first(_MOST_FIRST)],
+            "first": list(self._answers.list_first(_MOST_FIRST)),
         }
 
     def _describe_comparison(self) -> dict[str, Any] | None:
         """Return the values of the template that are about the other run."""
-        other, rubrics = self._other, [*self._rubrics.values()]
+        other, rubrics = self._other, list(self._rubrics.values())
         if other is None:
             return None
         worse, better = other.count_flips()
-        criteria = [*_compare_criteria(other, rubrics)]
+        criteria = list(_compare_criteria(other, rubrics))
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
-        verdicts: list[Verdict | None] = [*Verdict]
+        verdicts: list[Verdict | None] = list(Verdict)
         if any(None in pair for pair in other.verdicts):
             verdicts.append(None)
         flips = []
@@ -332,7 +332,7 @@ class HtmlReport:
             "criteria": criteria,
             "most_criteria": _MOST_CRITERIA,
             "flips": flips,
-            "lonely": [*_list_lonely_criteria(other, rubrics)],
+            "lonely": list(_list_lonely_criteria(other, rubrics)),
             "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
             "alone": alone,
         }
@@ -344,9 +344,9 @@ def _describe_rubric(rubric: ScoringRubric) -> dict[str, Any]:
     return {
         "name": rubric.name,
         "hash": rubric.hash,
-        "verdicts": [*Verdict] if has_borderline else [Verdict.PASS, Verdict.FAIL],
+        "verdicts": list(Verdict) if has_borderline else [Verdict.PASS, Verdict.FAIL],
         "criteria": [_describe_criterion(rubric, criterion) for criterion in rubric.criteria],
-        "outline": [*list_outline(rubric)],
+        "outline": list(list_outline(rubric)),
         "grades": _name_grades(rubric),
         "units": rubric.word_units,
     }
@@ -407,7 +407,7 @@ def _list_facts(
     if origin.first:
         yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
     if origin.models:
-        named = [*origin.models][:_MOST_MODELS]
+        named = list(origin.models)[:_MOST_MODELS]
         if len(origin.models) > _MOST_MODELS:
             named.append("others")
         yield pluralize(len(origin.models), "Model"), join_words(named)
@@ -562,7 +562,7 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
     size = -(-len(grades) // _MOST_COLUMNS)
     columns = []
     for _, run in groupby(grades, key=lambda grade: grade.gate_met):
-        alike = [*run]
+        alike = list(run)
         columns += [alike[start : start + size] for start in range(0, len(alike), size)]
     sums = [sum(totals.answers[grade.answer] for grade in column) for column in columns]
     highest = max(sums, default=0) or 1

@@ -35,7 +35,7 @@ def _read_row(result: RecordResult) -> Row:
     scored = result.scored
     if scored:
         row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
-        row["gates_missed"] = [*scored.gates_missed]
+        row["gates_missed"] = list(scored.gates_missed)
         if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
             row |= {"points": scored.points, "full": scored.full}
     return row
@@ -374,7 +374,7 @@ class _CsvFile:
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
-        self._ids = [*dict.fromkeys(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria)]
+        self._ids = list(dict.fromkeys(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria))
         own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
         worded = [name for name in _WORDED if name in own]
         self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
@@ -456,7 +456,7 @@ class _ParquetFile:
             name = row["id"]
             row["id"] = name if name is None or isinstance(name, str) else json.dumps(name, ensure_ascii=False)
             scored = result.scored
-            row["criteria"] = scored and [*map(self._write_criterion, scored.criteria)]
+            row["criteria"] = scored and list(map(self._write_criterion, scored.criteria))
             row["groups"] = scored and [group.to_json() for group in scored.groups]
             self._rows.append(row)
         if len(self._rows) >= _ROW_GROUP:

@@ -52,8 +52,8 @@ class ShowText:
 
     def add(self, shown: Shown) -> None:
         """Write the rubrics of one file, then what is not read, and what is wrong."""
-        blocks = [[*self._draw(shown.file, rubric)] for rubric in shown.rubrics]
-        notes = [*self._note(shown)]
+        blocks = [list(self._draw(shown.file, rubric)) for rubric in shown.rubrics]
+        notes = list(self._note(shown))
         if notes:
             blocks.append(notes)
         self._write(self._gap + "\n\n".join("\n".join(block) for block in blocks) + "\n")

@@ -32,7 +32,7 @@ def read_object(value: Any, rubric: ScoringRubric, reading: ParseOptions = DEFAU
     form = form_of(rubric.form)
     _refuse_message(value)
     value, faults = form.find(value)
-    extra = [*form.find_extra_fields(value)]
+    extra = list(form.find_extra_fields(value))
     faults += form.refuse_extra_fields(extra, reading, [criterion.id for criterion in rubric.criteria])
     faults.sort(key=lambda fault: fault.path)
     notes = ReadingNotes(tuple(dict.fromkeys([str(path[-1]) for path, _ in extra]))) if extra else NO_NOTES

@@ -178,7 +178,7 @@ def find_grade(text: str, reading: ParseOptions) -> tuple[str, str] | None:
         return None
     rest = blank_thoughts(text)
     begin, end = strip_turn(rest)
-    marks = [*_GRADE.finditer(rest, begin, end)]
+    marks = list(_GRADE.finditer(rest, begin, end))
     if not marks:
         return None
     letters = dict.fromkeys(mark[1].upper() for mark in marks)

@@ -252,7 +252,7 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
             found["turned"] = True
         if scoring.is_failure:
             found["failure"] = True
-        fields = [*list_judge_fields(rubric, criterion)]
+        fields = list(list_judge_fields(rubric, criterion))
         for group in around.get(criterion.id, ()):
             fields += list_group_fields(group)
         _add_fields(found, fields)

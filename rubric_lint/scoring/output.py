@@ -308,7 +308,7 @@ class OutputReader:
                 try:
                     output = read_object({**value, "checks": listed}, self.rubric, reading)
                 except OutputError as fault:
-                    raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
+                    raise OutputError(fault.message, _name_key(fault.path, list(checks))) from None
                 return self.make_result(output)
             value = translate(value, self.rubric, reading) or value
             if value.keys().isdisjoint(JUDGEMENTS):

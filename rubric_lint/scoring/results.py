@@ -297,7 +297,7 @@ def _say_what_it_is(entry: Mapping[str, Any]) -> str:
         )
     if "output" in entry or "outputs" in entry or "checks" in entry:
         return "a judge output, not a result; score it first, and merge the results"
-    return f"not a result of rubric-lint score (found: {', '.join([*entry][:6]) or 'nothing'})"
+    return f"not a result of rubric-lint score (found: {', '.join(list(entry)[:6]) or 'nothing'})"
 
 
 def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any] | None:

@@ -283,7 +283,7 @@ class Scorer:
             if not self._criteria.isdisjoint(map(fold_column, filled)):
                 self._find_reader(value)  # refuses a judgement that may be of any of several rubrics
         if is_record:
-            names = ", ".join([*map(str, value)][:6])
+            names = ", ".join(list(map(str, value))[:6])
             raise OutputError(
                 f'the record has no field `output` (found: {names}); expected {{"id": ..., "output": {{...}}}}'
             )

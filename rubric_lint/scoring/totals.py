@@ -213,7 +213,7 @@ class RubricTotals:
             found["panels"] = panels
         found["criteria"] = self.criteria
         if self.groups:
-            found["groups"] = [*self.groups.values()]
+            found["groups"] = list(self.groups.values())
         return fields_to_data(found)
 
 

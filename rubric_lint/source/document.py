@@ -106,7 +106,7 @@ class Document:
 
     def with_last_paths(self) -> "Document":
         """Return the same document whose `mappings` have the paths that lead to them last: where aliases are used."""
-        return self.with_mappings(reversed([*walk_mappings(self.data, is_backward=True)]))
+        return self.with_mappings(reversed(list(walk_mappings(self.data, is_backward=True))))
 
     def with_mappings(self, mappings: Iterable[tuple[Path, dict[str, Any]]]) -> "Document":
         """Return the same document with other `mappings`."""

@@ -177,7 +177,7 @@ class Source(_SourceFields):
         if "\r" in self.text:
             return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
         lengths = map(len, self.text.split("\n"))
-        return [*map(add, accumulate(lengths, initial=0), count())][:-1]  # the last one is behind the last line
+        return list(map(add, accumulate(lengths, initial=0), count()))[:-1]  # the last one is behind the last line
 
     @property
     def line_count(self) -> int:

@@ -114,7 +114,7 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
 
 def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[str, list[str]]]:
     """Return a table of what each value of each criterion means, and the values that each column may have."""
-    rows: list[list[Any]] = [[*HELP]]
+    rows: list[list[Any]] = [list(HELP)]
     allowed: dict[str, list[str]] = {}
     for rubric in rubrics:
         for place, criterion in enumerate(rubric.criteria):

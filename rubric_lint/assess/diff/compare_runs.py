@@ -523,7 +523,7 @@ class OtherRun(RunComparison):
     @property
     def rubrics(self) -> list[ScoringRubric]:
         """The rubrics of its results, with each version of them."""
-        return [*self._rubrics.values()]
+        return list(self._rubrics.values())
 
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""

@@ -452,7 +452,7 @@ def _name_gate(group: Group | None) -> tuple[dict[str, Any], Path | None]:
 
 def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
     """Return the worst and the best score of the scale of marks, as a field; none without a scale."""
-    return {"ends": [*units]} if units else {}
+    return {"ends": list(units)} if units else {}
 
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:

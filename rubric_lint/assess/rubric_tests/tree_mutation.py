@@ -202,7 +202,7 @@ class TreeEquivalence:
 
     def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
         states: dict[_ScorePair, _Answers] = {}
-        for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
+        for before, after in reversed(list(pair_grades(self._rubric.criteria[number], criteria[number]))):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
                 pair = _ScorePair(scores[0], scores[1], before.gate_met, after.gate_met)

@@ -358,7 +358,7 @@ def run_assess(given: Given) -> int:
     if given.output is not None:
         for assessed in found:
             click.echo(f"{visible(assessed.rubric)}: {visible(trust.format_headline(assessed))}")
-    return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
+    return _EXITS[max((assessed.trust for assessed in found), key=list(_EXITS).index)]
 
 
 def _describe_run(

@@ -233,7 +233,7 @@ def _say_most(left: Sequence[Answer], trials: Sequence[_TrialCount], given: Give
     trials = [trial for trial in trials if trial.answers]
     to_judge = list(left)
     for trial in trials:
-        to_judge += [*trial.answers] * trial.proposals
+        to_judge += list(trial.answers) * trial.proposals
     requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in to_judge)
     proposals = sum(trial.proposals for trial in trials)
     parts = []
@@ -294,7 +294,7 @@ class _ModelAsker:
         is_stuck = bool(account.too_low) or (limit.is_invalid and account.spending.requests == 1)
         advice = "Run the same command to resume"
         if is_stuck:
-            advice = f"The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
+            advice = f"The same command would end there too: raise {join_words(list(account.limit.options), 'or')}"
         complain(format_limit(account, "the next proposal is not written", advice))
         if not (is_stuck or account.fault):
             print_command()

@@ -223,7 +223,7 @@ def explain(given: Given) -> None:
     """Explain a rule, with examples; without RULE, list all rules."""
     from rubric_lint.rules import BY_NAME
 
-    rules = [*BY_NAME.values()] if given.rule is None else [BY_NAME[read_name(given.rule)]]
+    rules = list(BY_NAME.values()) if given.rule is None else [BY_NAME[read_name(given.rule)]]
     if given.form == "json":
         click.echo(json.dumps([rule.to_json() for rule in rules], indent=1))
     elif given.rule is not None:

@@ -291,7 +291,7 @@ def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
     if earlier.invalid:
         have = pluralize(earlier.invalid, "has an invalid output, which is", "have an invalid output, which are")
         complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
-    ids = [*earlier.others]
+    ids = list(earlier.others)
     if len(ids) > 4:
         ids[3:] = [f"{len(ids) - 3} more"]
     if ids:

@@ -344,7 +344,7 @@ def _format_end(tally: JudgeTally, account: Account, given: str, left: int) -> s
     if account.too_low:
         advice = account.too_low
     elif tally.is_stuck:
-        names = join_words([*limit.options], "or")
+        names = join_words(list(limit.options), "or")
         first = "the first answer" if tally.unfinished == 1 else f"the first {tally.unfinished:,} answers"
         used = f"Replies that cannot be used took all of it for {first}, and the same command would end there too"
         fewer = "" if limit.requests is None else ", lower --max-attempts"

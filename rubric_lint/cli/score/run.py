@@ -98,11 +98,11 @@ def score_files(
         open_page(given.report, *inputs) as file,
     ):
         code = _score_streams(scoring, outputs, progress)
-        decided = [*limits.decide(scoring.totals, other)] if limits else []
+        decided = list(limits.decide(scoring.totals, other)) if limits else []
         parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
-        warnings = [*scoring.warnings()]
+        warnings = list(scoring.warnings())
         if other:
             warnings += _write_comparison(other, more["comparison"], given, write if form == "table" else None)
         if results and code is Exit.CLEAN:
@@ -145,7 +145,7 @@ def _write_comparison(
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
     from rubric_lint.report.changes import format_comparison
 
-    name, warnings = name_input(given.compare), [*other.warnings()]
+    name, warnings = name_input(given.compare), list(other.warnings())
     if given.quiet and not write:
         warnings += other.format_left_out(_MOST_REASONS)
     else:

@@ -27,7 +27,7 @@ def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
     if rubric.shape is Shape.HOLISTIC:
         lines, answers = _list_scores(rubric.scales[0])
         about: dict[str, Any] = {"id": name, "weight": "1", "gate": None, "question": _ask(task, lines)}
-        yield {**about, "span": [*rubric.span], "answers": answers}
+        yield {**about, "span": list(rubric.span), "answers": answers}
     for criterion in rubric.criteria:
         lines = ["yes: The output meets this.", "no: It does not."]
         answers, span = {"no": LOWEST, "yes": HIGHEST}, [LOWEST, HIGHEST]
@@ -35,7 +35,7 @@ def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
             answers = {"no": HIGHEST, "yes": LOWEST}
         if criterion.scale:
             lines, answers = _list_scores(criterion.scale)
-            span = [*criterion.scale.ends]
+            span = list(criterion.scale.ends)
         elif criterion.levels:
             levels = sort_levels(criterion)
             numbers = [level.number or 0 for level in levels]
@@ -44,7 +44,7 @@ def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
                 named = f" ({level.name})" if level.name else ""
                 lines.append(f"{level.number}{named}: {level.outcome or ''}")
             answers = {str(number): number for number in numbers}
-            span = [*(criterion.fields or {}).get(SPAN, (numbers[0], numbers[-1]))]
+            span = list((criterion.fields or {}).get(SPAN, (numbers[0], numbers[-1])))
         about = {"id": criterion.id, "weight": str(criterion.weight), "gate": criterion.gate}
         yield {**about, "question": _ask(criterion.outcome or task, lines), "span": span, "answers": answers}
 

@@ -298,7 +298,7 @@ class _ToFive(_Conversion):
         for name in checks.list_rendered(self.suite, case):
             if name == "execution":  # its lists are in the test now, and AgentV 5 renders nothing else in it
                 continue
-            for path, text in [*find_strings((name,), case[name])]:
+            for path, text in list(find_strings((name,), case[name])):
                 if not checks.is_filled_alike(case, name, text):
                     replace_string(case, path, str(escape(text, has_escapes=has_escapes, marks="all")))
 
@@ -463,7 +463,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
     if not isinstance(value, dict | list):
         return
     names = names | variables.get(id(value), frozenset())
-    for step, child in [*items_of(value)]:
+    for step, child in list(items_of(value)):
         if not isinstance(child, str):
             escape_environment(child, variables, names)
         elif find_marks(child, marks="env") and not find_environment(child) & names:

@@ -143,7 +143,7 @@ def _read_release(schema: str) -> Release:
 RELEASES = {release.name: release for release in map(_read_release, _SCHEMAS)}
 """The releases by name, the oldest first."""
 
-OLDEST, NEWEST = next(iter(RELEASES.values())), [*RELEASES.values()][-1]
+OLDEST, NEWEST = next(iter(RELEASES.values())), list(RELEASES.values())[-1]
 
 
 def list_paths(owner: str) -> tuple[ListPath, ...]:

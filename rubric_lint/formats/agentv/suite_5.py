@@ -252,7 +252,7 @@ def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Bloc
 
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
     """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
-    has_own, rendered = bool(case.get("vars")), [*find_rendered(document, path, case)]
+    has_own, rendered = bool(case.get("vars")), list(find_rendered(document, path, case))
     if not has_escapes(case):
         for place, text in find_strings(path, case):
             if place not in rendered and names_environment(text):
@@ -396,7 +396,7 @@ def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
         return None
     if mode == "any_order" and isinstance(minimums, dict):
         tools = [{"type": _TOOL_USED, "value": {"name": tool, "min": count}} for tool, count in minimums.items()]
-        names: list[Any] = [*minimums]
+        names: list[Any] = list(minimums)
         new: tuple[str, str, Any] = ("assert-set", "assert", tools)
     elif mode in ("in_order", "exact") and isinstance(steps, list):
         names = [step["tool"] if isinstance(step, dict) and step.keys() == {"tool"} else None for step in steps]

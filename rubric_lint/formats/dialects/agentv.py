@@ -101,7 +101,7 @@ def find(document: Document) -> Iterator[View]:
 def _find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
     lists = _find_lists(document)
-    counted = [*lists.sure]
+    counted = list(lists.sure)
     if not lists.has_old:  # in version 2, `min_score` is a typo
         counted += lists.weak
     before = AGENTV_A6 if any(map(_is_of_a6, counted)) else AGENTV_A4

@@ -115,7 +115,7 @@ def _view_steps(document: Document, path: Path, items: list[Any]) -> View:
         draft.put((len(data), "expected_outcome"), (*place, "criteria"))
         data.append({"expected_outcome": settings["criteria"]})
         bounds = settings.get("score_range")
-        if isinstance(bounds, list) and [*map(type, bounds)] == [int, int] and not bounds[0] < bounds[1]:
+        if isinstance(bounds, list) and list(map(type, bounds)) == [int, int] and not bounds[0] < bounds[1]:
             advice = "pydantic-evals asks for the lowest score first"
             values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
             problems.append(("bounds", Problem("falling-range", (*place, "score_range"), values=values)))

@@ -140,7 +140,7 @@ def find_groups(document: Document, parsed: ParsedValues, *, is_asked: bool = Fa
     found: dict[Path, CriteriaGroup] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):
         items = _read_items(document, parsed, path, value)
-        columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
+        columns = read_columns(parsed, list(items.values()), is_map=isinstance(value, dict)) if items else None
         if columns:
             found[path] = CriteriaGroup(document, path, items, columns)
     found = _choose_nested(found)
@@ -257,7 +257,7 @@ def _join_sections(
         are_alike = len(paths) == len(items) > 1 and len(names) == 1
         if are_alike and all(alone.isdisjoint(section) for section in items.values()):
             parts: Names = (names.pop(),)
-            columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict), parts=parts)
+            columns = read_columns(parsed, list(items.values()), is_map=isinstance(value, dict), parts=parts)
             if columns:
                 joined[top] = CriteriaGroup(document, top, items, columns)
     return joined
@@ -325,7 +325,7 @@ def _as_group(
 ) -> CriteriaGroup:
     """Return values that are all of their criterion as a group of mappings, in which the key stands for the role."""
     items: dict[str | int, CriterionFields] = {step: {key: value} for step, value in values}
-    return CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {role: (key,)}), **kind)
+    return CriteriaGroup(document, path, items, CriteriaColumns(list(items.values()), {role: (key,)}), **kind)
 
 
 def find_texts_by_name(document: Document) -> dict[str, Path]:

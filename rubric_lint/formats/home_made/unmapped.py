@@ -456,7 +456,7 @@ class UnmappedSearch:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
         if isinstance(value, list):
             as_many = [ends for ends in self.scales if ends[1] - ends[0] == len(value) - 1]
-            is_other = any(value != [*range(int(low), int(high) + 1)] for low, high in as_many)
+            is_other = any(value != list(range(int(low), int(high) + 1)) for low, high in as_many)
             return is_other and len(value) > 1 and all(map(is_number, value))
         if not isinstance(value, dict) or len(value) < 2 or not all(map(is_amount, value.values())):
             return False
@@ -564,8 +564,8 @@ def _are_shares(values: Sequence[Any], count: int) -> bool:
 def _is_order(values: Sequence[Any]) -> bool:
     """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
     count = len(values)
-    is_from_1 = count > 1 and values == [*range(1, count + 1)]
-    return is_from_1 or (count > 2 and values == [*range(count)])
+    is_from_1 = count > 1 and values == list(range(1, count + 1))
+    return is_from_1 or (count > 2 and values == list(range(count)))
 
 
 def _is_setting(value: Any) -> bool:

@@ -78,7 +78,7 @@ def find_around(document: Document, path: Path) -> Around:
     fields: dict[Path, str] = {}
     # Criteria of version 3 have scales of their own, and anything but a list is an error.
     if isinstance(value, list) and not any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
-        usual = _list_usual([*map(_find_scale, criteria)], criteria)
+        usual = _list_usual(list(map(_find_scale, criteria)), criteria)
         fields.update(_find_fields_of_3(document, path, usual))
     search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(value))
     found = list(search.find_next_to(len(path) - 1, usual))
@@ -270,7 +270,7 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
         parts |= {(*place, key): value for key, value in entry.items()}
     parts |= around
     others = {place: value for place, value in parts.items() if place not in read and place not in above}
-    doubts = [*view.doubts, *_format_doubts(view, [*new.values()]), *find_other_criteria(others)]
+    doubts = [*view.doubts, *_format_doubts(view, list(new.values())), *find_other_criteria(others)]
     return replace(view, doubts=tuple(doubts))
 
 
@@ -427,7 +427,7 @@ def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
 
 def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
     """Return the patterns of the fields that a part of a schema has: a choice or a level may have any name."""
-    patterns = [*schema.get("patternProperties", ())]
+    patterns = list(schema.get("patternProperties", ()))
     if isinstance(schema.get("additionalProperties"), dict):
         patterns.append("")
     return patterns

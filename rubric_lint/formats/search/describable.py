@@ -226,7 +226,7 @@ def _read_criteria(view: View) -> CriteriaGroup | None:
     names = _find_names(view, places)
     if Role.TEXT not in names:
         return None
-    return CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], names))
+    return CriteriaGroup(document, path, items, CriteriaColumns(list(items.values()), names))
 
 
 def _find_known(view: View, group: CriteriaGroup) -> set[str]:

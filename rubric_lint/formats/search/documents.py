@@ -112,4 +112,4 @@ _STEP = re.compile(
 
 def may_hold_scale(text: str) -> bool:
     """Return whether three lines of a file, or of strings in it, begin as steps of a scale do."""
-    return len([*islice(_STEP.finditer(text), 3)]) == 3
+    return len(list(islice(_STEP.finditer(text), 3))) == 3

@@ -366,7 +366,7 @@ class HeaderReader:
         """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
         is_rated = bool(self.steps) or self.has("weight", "minimum", "required")
         has_ids = "id" in self.fields
-        candidates = [*self.unknown]
+        candidates = list(self.unknown)
         if has_ids:
             own = [self.fields[name] for name in ("id", "expected_outcome") if name in self.fields]
             candidates = own + candidates

@@ -96,7 +96,7 @@ def _find_delimiter(source: Source, start: int, mapped: Collection[str]) -> str:
             found[delimiter] = all(is_known(word) or fold(word) in mapped or find_step(word) for word in words)
     if fault and not found:
         raise fault
-    known = [delimiter for delimiter, is_sound in found.items() if is_sound] or [*found]
+    known = [delimiter for delimiter, is_sound in found.items() if is_sound] or list(found)
     if len(known) > 1:
         names = join_words([_DELIMITERS[delimiter] for delimiter in known], "or")
         message = f"the cells of the header may be separated by {names}; put the words that hold them in quotes"

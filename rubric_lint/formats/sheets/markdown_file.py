@@ -119,7 +119,7 @@ def read_blocks(source: Source) -> Blocks:
             tables.append((CellTable("", header, tuple(rows), texts=texts), Span(start, end)))
         elif token.type == "paragraph_open":
             texts.update(_read_texts(source, lines))
-    return Blocks(headings, tables, [*_find_unread(source, tokens)], splice(source.text, _hide(source, tokens)))
+    return Blocks(headings, tables, list(_find_unread(source, tokens)), splice(source.text, _hide(source, tokens)))
 
 
 def _lines_of(source: Source, token: "Token") -> list[Span]:

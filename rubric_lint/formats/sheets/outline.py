@@ -142,7 +142,7 @@ class OutlineReader:
     def __init__(self, source: Source, blocks: Blocks, choices: Choices) -> None:
         self._source = source
         self._only = choices.only
-        self._notes = [*blocks.unread]
+        self._notes = list(blocks.unread)
         self._sections = list(_list_sections(source, blocks))
         starts = [section.at for section in self._sections]
         for table, span in blocks.tables:

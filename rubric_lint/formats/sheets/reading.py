@@ -109,7 +109,7 @@ def _identify(path: str, data: bytes, whole: CellPlace) -> str:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
         if path.lower().endswith(SUFFIXES):
             raise UnreadableError(whole, "is YAML or JSON, which needs no import; `convert` writes other formats")
-        expected = join_words([*KINDS], "or")
+        expected = join_words(list(KINDS), "or")
         raise UnreadableError(whole, f"is not a file with tables; expected a name that ends in {expected}{hint}")
     if kind == "Excel" and not found:
         raise UnreadableError(whole, "cannot be read: it is not an Excel file, whatever its name says")

@@ -58,7 +58,7 @@ def write_json(entries: SourcedValue) -> tuple[str, list[CellPlace]]:
 
     Each value that has a place of its own begins a line.
     """
-    lines = [*_write(SourcedValue({"rubrics": entries}, entries.place))]
+    lines = list(_write(SourcedValue({"rubrics": entries}, entries.place)))
     return "\n".join(text for text, _ in lines), [place for _, place in lines]
 
 
@@ -186,7 +186,7 @@ class _TableReader:
         """Read the rubric in the layout that the columns show."""
         if self.columns.fault:
             raise self.columns.fault
-        rows = [*self._list_rows()]
+        rows = list(self._list_rows())
         if not rows:
             raise TableError(self.table.header.place, "the table has no rows below its header")
         self._check_layout(rows)
@@ -199,7 +199,7 @@ class _TableReader:
         is_whole = self.columns.has_scale and not self.columns.has("id")
         if is_whole and not self.are_levels:
             self._refuse_fields_of_criteria()
-            entries = [*self._bands(criteria[0][1])]
+            entries = list(self._bands(criteria[0][1]))
         else:
             entries = [self._write_criterion(*criterion) for criterion in criteria]
         whole = SourcedValue(entries, self.table.header.place)
@@ -324,7 +324,7 @@ class _TableReader:
             self.are_levels = True
             numbers = sorted({self._scale_up(row.range.lower) for row in scale})
             if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
-                message = f"read as the levels {join_words([*map(str, numbers)])}"
+                message = f"read as the levels {join_words(list(map(str, numbers)))}"
                 message += ": a judge picks one of them, and none between"
                 self.notes.append(TableNote(scale[0].place, message))
         elif not is_own_scale:
@@ -359,7 +359,7 @@ class _TableReader:
         if not scale:
             return {}
         if not self.are_levels:
-            return {"score_ranges": SourcedValue([*self._bands(scale)], place)}
+            return {"score_ranges": SourcedValue(list(self._bands(scale)), place)}
         levels: list[SourcedValue] = []
         for row in scale:
             number = self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower

@@ -74,7 +74,7 @@ def choose_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int 
     """
     places = range(len(rubric.criteria))
     if not dropout:
-        return [*places]
+        return list(places)
     names = [json.dumps([seed, step, group, criterion.id]).encode() for criterion in rubric.criteria]
     numbers = [int.from_bytes(hashlib.sha256(name).digest()[:8]) for name in names]
     earning = [place for place in places if rubric.criteria[place].share > 0]
@@ -412,7 +412,7 @@ class VerifiersReward(Rewarder):
         for graded in scored.criteria:
             if graded.applies:
                 trace.record_metric(f"{self.__name__}/{graded.criterion.id}", float(graded.grade.score))
-        about = {**scored.to_json(), "reward": rewarded.reward, "dropped": [*rewarded.dropped]}
+        about = {**scored.to_json(), "reward": rewarded.reward, "dropped": list(rewarded.dropped)}
         trace.info.setdefault("rubric_lint", {})[self.__name__] = about
         return rewarded.reward
 

@@ -70,7 +70,7 @@ def fix(
         return Fixed(source, data, result, doubt="its bytes cannot be reproduced exactly")
     examined, applied = first, list[Applied]()
     for _ in range(MAX_ROUNDS):
-        claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
+        claims = list(_renew_claims(examined.result.source, settings)) if examined.rubrics else []
         try:
             trial, refused, left_out = FixSearch(examined, settings, SAFE).run(claims, {})
             done = trial.applied

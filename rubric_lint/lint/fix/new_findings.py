@@ -39,7 +39,7 @@ def describe_change(finding: Finding, fix: Fix) -> DataChange:
 
 def list_intents(changes: Iterable[DataChange]) -> list[Intent]:
     """List the intents of all changes, in their order."""
-    return [*chain.from_iterable(change.intents for change in changes)]
+    return list(chain.from_iterable(change.intents for change in changes))
 
 
 def list_edits(changes: Iterable[DataChange]) -> list[Edit]:

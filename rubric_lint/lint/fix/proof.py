@@ -145,14 +145,14 @@ def _compare_document(
     document, intents = before.documents[place], list_intents(changes)
     moves = [intent for intent in intents if isinstance(intent, MoveItems)]
     adding = [intent for intent in moves if not intent.holder]
-    parts = [*_describe_parts(before.rubrics[place], moves)] if moves else []
+    parts = list(_describe_parts(before.rubrics[place], moves)) if moves else []
     split_off = [intent.split_off(document) for intent in adding]
     added_fields = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
     expected, found = document, after.documents[place]
     if intents:
         expected = document.with_own_data()
         change_all(expected, intents)
-    differences = [*find_differences(expected, found, added_fields)]
+    differences = list(find_differences(expected, found, added_fields))
     for path in differences:
         yield ProofFailure(_explain(expected, found, path), _find_places(document, path))
     if differences:
@@ -160,7 +160,7 @@ def _compare_document(
     if all(change.safe for change in changes) and before.models[place] != after.models[place]:
         for path in _find_rescored(before.models[place], after.models[place]):
             yield ProofFailure("a rubric would be scored differently", _find_places(document, path))
-    rubrics = [*after.rubrics[place]] if moves else []
+    rubrics = list(after.rubrics[place]) if moves else []
     for data, intent in zip(split_off, adding, strict=True):
         rubrics += after.rubrics[intent.number]
         for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):

@@ -271,7 +271,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         """Convert files that belong together."""
         from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415  (few runs have a target)
 
-        done = [*self.process_in_turn(members)]
+        done = list(self.process_in_turn(members))
         first = members[0]
         if isinstance(first, Unreadable) or not (first.group or first.settings.unfollowed):
             yield from done

@@ -190,7 +190,7 @@ class _Trial:
             if entry:
                 entries.append((fix_round, entry))
         if touching:
-            return [*dict.fromkeys([*touching, *_find_unproven(entries, proven, is_renaming=True)])]
+            return list(dict.fromkeys([*touching, *_find_unproven(entries, proven, is_renaming=True)]))
         key = tuple(entry for _, entry in entries)
         if key in seen:
             return []
@@ -274,7 +274,7 @@ class FixSearch:
             chosen = claims or self._choose(number, examined.result, excluded, left)
             claims = ()
             if not chosen:
-                failures = [*self._find_added(rounds, examined.result, changes)]
+                failures = list(self._find_added(rounds, examined.result, changes))
                 break
             this_round = _FixRound(examined, chosen)
             rounds.append(this_round)
@@ -283,7 +283,7 @@ class FixSearch:
             if examined.result.is_stopped:
                 raise TimeLimitError
             after = ParsedText(examined.result.source, self.settings, examined)
-            broken = [*find_proof_failures(reading, after, this_round.changes)]
+            broken = list(find_proof_failures(reading, after, this_round.changes))
             if broken:
                 return _Trial(rounds, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
             reading, left = after, _shift(left, this_round.edits)

@@ -80,7 +80,7 @@ def _resolve_others(file: File, fixed: Fixed, target: str) -> Fixed:
             notes.append(Note(reason, document.span(other.path).start))
     if _is_blocked(fixed):
         documents = _read(fixed.result.source, file)
-    blockers = [*_find_blockers(file, fixed, target, documents)]
+    blockers = list(_find_blockers(file, fixed, target, documents))
     if blockers:
         fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
     known = {format_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}

@@ -281,7 +281,7 @@ class FileSearch:
         while pending:
             item = pending.pop()
             if isinstance(item, _Folder):
-                pending.extend(reversed([*self._list(item)]))
+                pending.extend(reversed(list(self._list(item))))
             else:
                 yield item
 

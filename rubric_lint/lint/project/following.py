@@ -94,7 +94,7 @@ class Following:
 
         `suites` are the identities of the files that may name others.
         """
-        searched = [*self._found]
+        searched = list(self._found)
         pending = [_FileToFollow(suite, Path(self._file(suite).name).parent) for suite in reversed(suites)]
         seen: set[object] = set()
         while pending:
@@ -106,13 +106,13 @@ class Following:
             self._found[identity] = self._file(identity)._replace(group=self._file(members[0]).name)
         new = self._found.keys() - {*searched}
         ordered: dict[object, File | Unreadable] = {}
-        waiting = [*reversed(searched)]
+        waiting = list(reversed(searched))
         while waiting:
             identity = waiting.pop()
             if identity not in ordered:
                 ordered[identity] = self._found[identity]
                 waiting += [part for part in reversed(self._parts.get(identity, ())) if part in new]
-        return [*ordered.values()]
+        return list(ordered.values())
 
     def _file(self, identity: object) -> File:
         file = self._found[identity]

@@ -195,7 +195,7 @@ def _dot(keys: tuple[str, ...]) -> str:
 
 
 def _join(names: list[str], word: str) -> str:
-    return join_words([*map(_show, names)], word)
+    return join_words(list(map(_show, names)), word)
 
 
 def _show(value: Any) -> str:

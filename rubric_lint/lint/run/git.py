@@ -378,7 +378,7 @@ class _ChangedText:
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""
-        steps = [*split_pointer(finding.pointer)]
+        steps = list(split_pointer(finding.pointer))
         document = self._documents.get("")
         if document is None and steps:
             document = self._documents.get(steps.pop(0))

@@ -51,7 +51,7 @@ class RunScope(NamedTuple):
 
     def suggest_files(self) -> str:
         """Return the command that lists what is read and what is left out."""
-        command = "" if [*self.paths] == ["."] else "check"  # a folder may have the name of a command
+        command = "" if list(self.paths) == ["."] else "check"  # a folder may have the name of a command
         return format_command(command, self.paths, **self._options, show_files=True)
 
     @property
@@ -62,7 +62,7 @@ class RunScope(NamedTuple):
 
 def format_command(command: str, paths: Collection[str], **options: Value) -> str:
     """Return a command for the paths of a run; paths that are too many to print are only counted."""
-    if [*paths] == ["."]:
+    if list(paths) == ["."]:
         return f"`{suggest(command, **options)}`"
     if len(paths) <= _MOST_PATHS:
         return f"`{suggest(command, *paths, **options)}`"

@@ -159,8 +159,8 @@ class Watch:
 
     def _search(self) -> _Snapshot:
         finder = self._make_finder()
-        files = [*self._find(self._paths, finder, Skipped())]
-        needed = [*self._config]
+        files = list(self._find(self._paths, finder, Skipped()))
+        needed = list(self._config)
         for file in files:
             if isinstance(file, File):
                 needed += [file.name, *self._needs(file.name, finder)]
@@ -186,7 +186,7 @@ class Watch:
         if len(news) > _MOST_NAMES:
             news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
         click.clear()
-        _print_note(f"Changed: {join_words([*map(visible, news)])}" if news else "Checking everything")
+        _print_note(f"Changed: {join_words(list(map(visible, news)))}" if news else "Checking everything")
         self._report(search.finder)
         count = sum(isinstance(file, File) for file in search.files)
         _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")

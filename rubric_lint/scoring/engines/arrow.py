@@ -100,7 +100,7 @@ class MapBatches:
         self._rubrics = rubrics
         self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
         score_batch(rubrics, [], **self._reading)  # refuses what cannot be scored before an engine starts
-        listed = [rubrics] if isinstance(rubrics, ScoringRubric) else [*rubrics.values()]
+        listed = [rubrics] if isinstance(rubrics, ScoringRubric) else list(rubrics.values())
         form = schema(kept.get("id"), listed)
         reserved = [name for name in kept if name != "id" and name in form.names]
         if reserved:

@@ -101,12 +101,12 @@ def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
     """Return a table of results by some rubrics: a result that many rows share is written once."""
     form = schema(rows.id_type, rubrics)
     different = rows.list_different()
-    unique = [*different.values()]
+    unique = list(different.values())
     numbers = {name: number for number, name in enumerate(different)}
     places = pa.array([numbers[id(result)] for result in rows.results], pa.int32())
     of_row = {row: number for number, row in enumerate(rows.errors)}
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
-    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.results)))], pa.int32()))
+    errors = errors.take(pa.array(list(map(of_row.get, range(len(rows.results)))), pa.int32()))
     # Each answer to each criterion is written once.
     graded: dict[int, CriterionResult] = {}
     listed: list[list[int] | None] = []
@@ -119,7 +119,7 @@ def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
             place_of.setdefault(id(criterion), len(graded))
             graded[id(criterion)] = criterion
         listed.append([place_of[id(criterion)] for criterion in result.criteria])
-    values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
+    values = pa.array(list(map(write_criterion, graded.values())), form.field("criteria").type.value_type)
     indexes = pa.array(listed, pa.list_(pa.int32())).take(places)
     columns = [write_ids(rows.ids, form.field("id").type)]
     for name in form.names[1:-2]:
@@ -135,7 +135,7 @@ def write_ids(ids: Sequence[Any], kind: pa.DataType) -> pa.Array:
     try:
         return pa.array(ids, kind)
     except (pa.ArrowInvalid, TypeError, UnicodeEncodeError):
-        return pa.array([*map(_as_text, ids)], pa.string())
+        return pa.array(list(map(_as_text, ids)), pa.string())
 
 
 def _as_text(name: Any) -> str | None:

@@ -60,7 +60,7 @@ def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
 
 def _divide_entries(chunks: Iterable[bytes], size: int) -> Iterator[list[RawRecord]]:
     entries = read_entries(chunks)
-    while portion := [*islice(entries, size)]:
+    while portion := list(islice(entries, size)):
         yield portion
 
 
@@ -82,7 +82,7 @@ def _divide_table(table: Any, size: int) -> Iterator[OutputItems]:
     if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
         is_frame = hasattr(table, "columns")
         if is_frame:
-            refuse_repeated([*table.columns])
+            refuse_repeated(list(table.columns))
         for start in range(0, len(table), size):
             part = table.iloc[start : start + size]
             if is_frame:
@@ -97,7 +97,7 @@ def _divide_table(table: Any, size: int) -> Iterator[OutputItems]:
 
 def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[OutputItems]:
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
-    while items := [*islice(rest, size)]:
+    while items := list(islice(rest, size)):
         if not any(map(_is_batch, items)):
             yield OutputItems(items)
             continue
@@ -240,7 +240,7 @@ class ScoredBatch:
         """Return a column: read every different result once, and look it up for each row."""
         different = self._rows.list_different()
         values = {identity: read_column(result, name) for identity, result in different.items()}
-        return [*map(values.__getitem__, map(id, self._rows.results))]
+        return list(map(values.__getitem__, map(id, self._rows.results)))
 
 
 class Collector:
@@ -398,7 +398,7 @@ def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Pars
     if isinstance(rubrics, ScoringRubric):
         listed = [rubrics]
     elif isinstance(rubrics, Mapping):
-        listed = [*rubrics.values()]
+        listed = list(rubrics.values())
     if not isinstance(listed, list) or not listed or not all(isinstance(rubric, ScoringRubric) for rubric in listed):
         found = "an empty mapping" if listed == [] else f"a value of the type {type(rubrics).__name__}"
         raise TypeError(f"rubrics is {found}; expected a rubric, or the rubrics that load_rubrics returns")

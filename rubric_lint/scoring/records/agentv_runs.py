@@ -17,10 +17,10 @@ def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not isinstance(test.get("test_id"), str) or "execution_status" not in test or "output" in test:
         return None
     name = test["test_id"]
-    graders = [*_find_graders(test.get("scores"))]
+    graders = list(_find_graders(test.get("scores")))
     records = []
     for path, grader in graders:
-        checks = [*_list_checks(grader)]
+        checks = list(_list_checks(grader))
         if checks:
             # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
             rubric = name if len(graders) == 1 else f"{name}/{path}"
@@ -86,7 +86,7 @@ class AgentVDifferences:
 
 
 def _shorten(listed: Sequence[str]) -> str:
-    shown = [*listed[:_MOST]]
+    shown = list(listed[:_MOST])
     if len(listed) > _MOST:
         shown.append(f"{len(listed) - _MOST:,} more")
     return "; ".join(shown)
@@ -107,7 +107,7 @@ def _find_graders(scores: Any, above: str = "") -> Iterator[tuple[str, dict[str,
     for grader in scores if isinstance(scores, list) else ():
         if isinstance(grader, dict):
             path = f"{above}{grader.get('name')}"
-            inner = [*_find_graders(grader.get("scores"), f"{path}/")]
+            inner = list(_find_graders(grader.get("scores"), f"{path}/"))
             yield from inner or [(path, grader)]
 
 

@@ -248,7 +248,7 @@ def refuse_flaws(value: Any) -> None:
         if isinstance(item, dict):
             children = reversed(item.items())
         elif isinstance(item, list):
-            children = reversed([*enumerate(item)])
+            children = reversed(list(enumerate(item)))
         pending += [((*path, step), child) for step, child in children if isinstance(child, _MAY_BE_FLAWED)]
 
 
@@ -413,7 +413,7 @@ def list_values(column: Any) -> list[Any]:
     try:
         values: list[Any] = column.to_pylist()
     except (ValueError, OverflowError):  # bytes at which Arrow does not look, and times that Python does not have
-        return [*map(_read_scalar, column)]
+        return list(map(_read_scalar, column))
     return values
 
 
@@ -428,4 +428,4 @@ def _read_scalar(scalar: Any) -> Any:
         inner = getattr(scalar, "value", None)  # of a dictionary or an extension
         if isinstance(inner, int):  # of a time
             return scalar.cast("string").as_py()
-        return [*map(_read_scalar, scalar.values)] if inner is None else _read_scalar(inner)
+        return list(map(_read_scalar, scalar.values)) if inner is None else _read_scalar(inner)

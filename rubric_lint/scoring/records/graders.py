@@ -65,7 +65,7 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
     """
     runs = entry.get("runs")
     if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
-        return [*map(_convert_run, runs)]
+        return list(map(_convert_run, runs))
     if not isinstance(entry.get(EXPECTATIONS), list) or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
@@ -126,7 +126,7 @@ def _convert_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str
     if result.get("failureReason") == _FAILED or not grading:
         return _make_fault_record(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
     components = grading.get("componentResults")
-    judged = [*filter(_is_judged, components)] if isinstance(components, list) else []
+    judged = list(filter(_is_judged, components)) if isinstance(components, list) else []
     for component in judged:
         is_marked = bool(_read_dict(component, "metadata").get("graderError"))
         if is_marked or str(component.get("reason")).startswith(_FAILURES):
@@ -137,7 +137,7 @@ def _convert_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str
             return _make_fault_record(f"only some versions of promptfoo negate `{kind}`", **fields)
     if not judged:
         return _make_fault_record("promptfoo says: no assertion was graded by a model", **fields)
-    return {**fields, "output": {EXPECTATIONS: [*map(_convert_component, judged)]}}
+    return {**fields, "output": {EXPECTATIONS: list(map(_convert_component, judged))}}
 
 
 _FAILED = 2

@@ -214,7 +214,7 @@ def rename_columns(
             hint = f"did you mean `{near[0]}`?" if near else _list(header)
             raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {hint}")
     entered = {*map(find_first, nested.values())}
-    for column, field in [*places.items()]:
+    for column, field in list(places.items()):
         if field in entered:  # a column of this name is still needed, so both get their names row by row
             nested[field] = column
             del places[column]
@@ -290,7 +290,7 @@ def _restore_entries(entries: Iterable[RawRecord], wanted: RequiredColumns) -> I
 
 
 def _restore_record(record: Mapping[str, Any], wanted: RequiredColumns) -> NestedRecord:
-    names = [*record] if not OUTPUT_FIELDS.isdisjoint(record) else _restore_case([*record], wanted)
+    names = list(record) if not OUTPUT_FIELDS.isdisjoint(record) else _restore_case(list(record), wanted)
     found = NestedRecord(zip(names, record.values(), strict=True))
     found.inside = getattr(record, "inside", "")
     return found
@@ -457,14 +457,14 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
 def format_missing_field(field: str, column: str, record: Mapping[str, Any]) -> str:
     """Return the message for a record without the column of a field."""
     near = find_near(column, record)
-    known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
+    known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join(list(record)[:6])}"
     return f"no `{column}` in this record (--map {field}={column}); {known}"
 
 
 def _find_steps(column: str) -> list[str] | None:
     """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
     if column.startswith("/"):
-        return [*split_pointer(column)]
+        return list(split_pointer(column))
     return column.split(".") if "." in column else None
 
 

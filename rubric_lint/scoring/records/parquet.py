@@ -131,7 +131,7 @@ def _escape(value: Any) -> Any:
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if isinstance(value, dict):
         return {name: _escape(item) for name, item in value.items()}
-    return [*map(_escape, value)] if isinstance(value, list) else value
+    return list(map(_escape, value)) if isinstance(value, list) else value
 
 
 def _read_outputs(value: Any, places: Sequence[_Steps]) -> Any:
@@ -143,7 +143,7 @@ def _read_outputs(value: Any, places: Sequence[_Steps]) -> Any:
     read = {name: _read_outputs(item, [place[1:] for place in places if place[0] == str(name)]) for name, item in items}
     if isinstance(value, dict):
         return {name: item for name, item in read.items() if item is not None}
-    return [*read.values()]
+    return list(read.values())
 
 
 def _read_value(value: Any, *, is_refused: bool) -> Any:

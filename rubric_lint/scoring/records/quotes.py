@@ -22,7 +22,7 @@ def read_quotable(*texts: object) -> str:
 
 def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
     """Yield the strings in some values, what is in those that are JSON, and the other values as JSON."""
-    pending = [*given]
+    pending = list(given)
     for value in given:
         if not isinstance(value, str | NoneType):
             with suppress(ValueError, TypeError, RecursionError):

@@ -264,7 +264,7 @@ def _read_text(head: bytes, source: Iterator[bytes], options: StreamOptions) -> 
         yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
-    columns = [*map(find_first, options.mapping.values())]
+    columns = list(map(find_first, options.mapping.values()))
     dialect = find_dialect(head, columns, options.name, options.wanted.judgements)
     if dialect:
         _refuse_results(dialect.called, options)

@@ -133,7 +133,7 @@ class ShownRubric(NamedTuple):
         if self.grades:
             found["grades"] = [{"grade": name, "score": share} for name, share, _ in self.grades]
         if self.groups:
-            found["groups"] = [*map(_describe_group, self.groups)]
+            found["groups"] = list(map(_describe_group, self.groups))
         return fields_to_data(found)
 
 

@@ -113,7 +113,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     for target in RELEASES.values():
         unread = set()
         for document, is_suite in owners.items():
-            places = [*_find_refused(document, target.name)]
+            places = list(_find_refused(document, target.name))
             if is_suite:
                 places += [(unmet.path, unmet.part, unmet.reason) for unmet in find_unread_parts(document, target)]
             for path, part, reason in places:
@@ -233,7 +233,7 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
             weight = float(criterion.weight)
         bands, ends = [], None
         if criterion.scale:
-            bands = [*criterion.scale.bands]
+            bands = list(criterion.scale.bands)
             if criterion.scale.ends != (LOWEST, HIGHEST):
                 ends = criterion.scale.ends
         yield ShownCriterion(

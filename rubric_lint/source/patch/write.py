@@ -84,7 +84,7 @@ def edits_between(
             return []
         renderer, text = Renderer(layouts, plan), document.source.text
         pieces, region = renderer.render(value)
-        copies = [*chain.from_iterable(map(renderer.render_copy, added))]
+        copies = list(chain.from_iterable(map(renderer.render_copy, added)))
         rest = copy(text, region.end, len(text))
         _check_copies(layouts, [*pieces, rest, *copies], region)
         pieces = pieces if added else _end_as_before(document, value, pieces, region)
@@ -119,7 +119,7 @@ def _end_as_before(document: Document, value: Any, pieces: list[TextPiece], regi
 
 def _ends_with_text_block(value: Any) -> bool:
     while isinstance(value, dict | list) and value:
-        value = [*value.values()][-1] if isinstance(value, dict) else value[-1]
+        value = list(value.values())[-1] if isinstance(value, dict) else value[-1]
     origin = find_origin(value)
     is_block = origin is not None and getattr(origin.node, "style", None) in BLOCK_STYLES
     return is_block or (isinstance(value, str) and "\n" in value)
