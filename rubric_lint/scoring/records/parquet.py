@@ -122,7 +122,8 @@ def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> C
 
 def _find_byte(value: Any) -> int | None:
     """Return the first byte that is not UTF-8, which is a lone surrogate, in a value of JSON."""
-    return find_other_byte(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return find_other_byte(text)
 
 
 def _escape(value: Any) -> Any:
