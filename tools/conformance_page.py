@@ -67,11 +67,11 @@ def make_tables(reports: list[Report]) -> str:
         if any(outcome.status == "differs" for outcome in outcomes):
             cells = [_shorten(outcome.status, outcome.detail) for outcome in outcomes]
             differing.append(_row(f"{case.group}: {case.test}", _expect(case), *cells))
-    told = (
+    leads = (
         "How many tests a program agrees in, of those it has a form for. Topics only rubric-lint knows are left out.",
         "Each test in which a program differs. A tick says that it agrees, a dash that it has no form for the test.",
     )
-    return "\n\n".join(["", told[0], "\n".join(counts), told[1], "\n".join(differing), ""])
+    return "\n\n".join(["", leads[0], "\n".join(counts), leads[1], "\n".join(differing), ""])
 
 
 def make_reasons(report: Report) -> str:

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels
+from rubric_lint.assess.agreement.left_out import NO_OUTPUT
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings
-from rubric_lint.assess.agreement.reading import NO_OUTPUT
 from rubric_lint.assess.agreement.scales import measures_of_criteria
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.judged.review import NO_RESULTS, Review

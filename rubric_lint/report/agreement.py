@@ -17,7 +17,7 @@ from rubric_lint.assess.agreement.comparison import (
     ScaleComparison,
     count_answers,
 )
-from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, list_invalid
+from rubric_lint.assess.agreement.left_out import InvalidRecord, LeftOut, list_invalid
 from rubric_lint.assess.agreement.scales import Measure, ScaleKind
 from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import Reason, format_slips, format_wrong

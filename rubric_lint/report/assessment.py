@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import list_among_people
-from rubric_lint.assess.agreement.reading import NO_RESULT, REFUSALS
+from rubric_lint.assess.agreement.left_out import NO_RESULT, REFUSALS
 from rubric_lint.assess.assess import (
     MOST_LOOKS,
     Assessment,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.assess.agreement.reading import LeftOut
+from rubric_lint.assess.agreement.left_out import LeftOut
 from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
 from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.assess.agreement.reading import list_invalid
+from rubric_lint.assess.agreement.left_out import list_invalid
 from rubric_lint.assess.judged.review import NO_RESULTS, JudgedRun
 from rubric_lint.model.messages import counted, join_words, list_names, pluralize, visible
 

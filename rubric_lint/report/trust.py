@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels, Suspicion
-from rubric_lint.assess.agreement.reading import NO_VERDICT
+from rubric_lint.assess.agreement.left_out import NO_VERDICT
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.assess import (
     AssessedCriterion,

@@ -17,7 +17,8 @@ from random_outputs import load as load_2
 from raters import lines
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.reading import NOTHING_APPLIES, RatingReader
+from rubric_lint.assess.agreement.left_out import NOTHING_APPLIES
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.agreement.scales import measures_of
 from rubric_lint.assess.agreement.sheets import make_rows, write_csv, write_excel
 from rubric_lint.assess.judged.outcomes import JudgedStatement, Untested

@@ -10,7 +10,7 @@ import pytest
 from cases import read_cases
 
 from rubric_lint import OutputError, score
-from rubric_lint.assess.agreement.reading import (
+from rubric_lint.assess.agreement.left_out import (
     NO_RATER,
     NO_VERDICT,
     NO_ZEROS,
@@ -18,8 +18,8 @@ from rubric_lint.assess.agreement.reading import (
     SKIPPED,
     TWICE,
     UNKNOWN_SHEET,
-    RatingReader,
 )
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.agreement.sheets import draw_sample, make_rows, write_csv, write_excel
 from rubric_lint.assess.judged.review import read_records
 from rubric_lint.judge.answers import check_answers, read_answers

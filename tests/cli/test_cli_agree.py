@@ -13,7 +13,8 @@ from raters import CHECK, LEVELS, SCORES, lines, read, record, records
 from steps import steps
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
+from rubric_lint.assess.agreement.left_out import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.model.schema_files import load_bundled

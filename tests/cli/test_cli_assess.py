@@ -18,7 +18,8 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.assess.agreement.reading import NO_ANSWER, RatingReader
+from rubric_lint.assess.agreement.left_out import NO_ANSWER
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.model.messages import Causes
 from rubric_lint.model.schema_files import load_bundled

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rubric_lint.arrow import map_batches
-from rubric_lint.assess.agreement.reading import SKIPPED
+from rubric_lint.assess.agreement.left_out import SKIPPED
 
 RUBRIC = """\
 rubrics:

@@ -2,13 +2,38 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import LABEL
 from rubric_lint.assess.agreement.label_scale import EVERYBODY, LabelScales, rescale
+from rubric_lint.assess.agreement.left_out import (
+    NO_ANSWER,
+    NO_ID,
+    NO_JUDGE,
+    NO_OUTPUT,
+    NO_RATER,
+    NO_RESULT,
+    NO_VERDICT,
+    NO_ZEROS,
+    NOTHING_APPLIES,
+    OTHER_ANSWER,
+    OTHER_MEANING,
+    OTHER_RUBRIC,
+    OTHER_TEXT,
+    OTHER_TYPE,
+    SEVERAL_VERSIONS,
+    SKIPPED,
+    TWICE,
+    UNKNOWN_CHOICE,
+    UNKNOWN_SHEET,
+    WAYS,
+    InvalidRecord,
+    LeftOut,
+)
+from rubric_lint.assess.agreement.raters import RaterSource, find_source, name_raters, read_rater
 from rubric_lint.assess.agreement.ratings import (
     Judgement,
     Judgements,
@@ -53,7 +78,7 @@ from rubric_lint.scoring.records.mapping import (
 )
 from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
+from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
 from rubric_lint.source.values import as_mapping
@@ -61,133 +86,12 @@ from rubric_lint.source.values import as_mapping
 LABEL_FIELDS = frozenset({*RECORD_FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
 """The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
 
-PANEL = "panel"
-"""The name of a panel of models as a rater, unless another rater has it."""
-
-
-@dataclass(frozen=True)
-class RaterSource:
-    """Where a judgement is from, until raters have names: a written rater, or the file and the model.
-
-    `is_panel` if several models judged together.
-    """
-
-    rater: str | None
-    file: str = ""
-    model: str | None = None
-    is_panel: bool = False
-
-
-def find_source(record: Mapping[str, Any], file: str) -> RaterSource:
-    """Return where a record is from."""
-    rater = read_rater(record)
-    if rater:
-        return RaterSource(rater)
-    return RaterSource(None, file, read_model(record.get("judge")))
-
-
-def read_rater(record: Mapping[str, Any]) -> str | None:
-    """Return the rater that a record names, if any."""
-    rater = record.get("rater")
-    if type(rater) not in {str, int}:
-        return None
-    return str(rater).strip() or None
-
-
-def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
-    """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
-
-    Panels are named last, so that none gets the name of another rater.
-    """
-    distinct = list(dict.fromkeys(sources))
-    names = {source: source.rater for source in distinct if source.rater is not None}
-    panels = [source for source in distinct if source.rater is None and source.is_panel]
-    single = [source for source in distinct if source.rater is None and not source.is_panel]
-    written = set(names.values())
-    stems = {source.file: stem_of(source.file) or source.file for source in [*single, *panels]}
-    times = Counter(stems.values())
-    titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
-    of_file = Counter(source.file for source in single)
-    models = Counter(source.model or titles[source.file] for source in single)
-    for source in single:
-        title = titles[source.file]
-        model = source.model or title
-        is_shared = models[model] > 1 or model in written
-        if not is_shared:
-            names[source] = model
-        elif of_file[source.file] == 1:
-            names[source] = title
-        else:
-            names[source] = f"{title}/{model}"
-    for source in panels:
-        title = f"{titles[source.file]}/{PANEL}"
-        candidates = [PANEL] if len(panels) == 1 else []
-        candidates.append(title)
-        candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
-        names[source] = next(name for name in candidates if name not in names.values())
-    return names
-
-
-_MOST_PLACES = 5
-"""The most records that a message lists."""
-
 _FIRST_IDS = 3
 """The ids to show of results and of labels of which none is of the same answer."""
 
 
 class UnusableRatingsError(Exception):
     """Results and labels from which nothing can be computed; the message says what is missing."""
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """Records, or what `noun` says, that are not compared for one reason: how many, and the first of them."""
-
-    reason: str
-    count: int = 0
-    records: list[str] = field(default_factory=list)
-    noun: str = "record"
-
-    def add(self, record: str) -> None:
-        """Count a record."""
-        self.count += 1
-        if len(self.records) < _MOST_PLACES:
-            self.records.append(record)
-
-    def __str__(self) -> str:
-        more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
-        return f"{counted(self.count, self.noun)} left out ({self.reason}): {join_words([*self.records, *more])}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the records as in the JSON report."""
-        return {"reason": self.reason, "count": self.count, "records": self.records}
-
-
-@dataclass(frozen=True)
-class InvalidRecord:
-    """A record that cannot be read or scored: its place, its id if it has one, and why.
-
-    So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
-    """
-
-    file: str
-    line: int
-    id: Any
-    path: str
-    message: str
-    is_label: bool = False
-    outputs: int = 0
-    reason: str = ""
-
-    def __str__(self) -> str:
-        name = "" if self.id is None else f" (id {self.id})"
-        path = f" {self.path}" if self.path else ""
-        reason = f" (left out: {self.reason})" if self.reason else ""
-        return f"{self.file}:{self.line}{name}{path}: {self.message}{reason}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as in the JSON report."""
-        return {name: getattr(self, name) for name in ("file", "line", "id", "path", "message")}
 
 
 class _RatedRecord(NamedTuple):
@@ -239,33 +143,6 @@ _UNREAD = "?"
 """Stands for an output that cannot be read."""
 
 _NO_ID = (None, "")
-NO_ID = "no `id` to join by"
-NO_RATER = "no `rater`; say who judged in each label"
-NO_JUDGE = "it names no model, and the file has outputs of several judges"
-UNKNOWN_SHEET = "none of its columns is known"
-SKIPPED = "nothing is entered, so the rater skipped the answer; the shares hold only if that was by chance"
-NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
-NOTHING_APPLIES = "by it nothing in the rubric applies that earns points, so it has no verdict"
-OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
-TWICE = "one person gave the id different labels; keep one of them"
-OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
-SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
-NO_OUTPUT = "the record holds no judge output, so lower bounds count the answer as wrong"
-OTHER_RUBRIC = "the record is of no rubric here, so lower bounds count the answer as wrong"
-NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
-NO_ANSWER = "ANSWERS has no answer with the id of the label"
-OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
-NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
-OTHER_TYPE = 'a file has the id in two types, as 1 and "1", so every file has to have the right one; write them alike'
-_WAYS = tuple(map(str, LabelSelection))
-UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
-REFUSALS = {
-    NO_ID: "fill in `id`",
-    NO_RATER: "fill in `rater`",
-    UNKNOWN_CHOICE: f"write {join_words(_WAYS, 'or')} in `chosen`",
-    TWICE: "keep one label of a person for an answer",
-}
-"""What to correct in labels that are refused for what is in them, by the reason for which they are left out."""
 
 
 class RatingReader:
@@ -606,7 +483,7 @@ class RatingReader:
             self._leave_out(OTHER_MEANING, label.place)
         elif label.source.rater is None and not label.is_of_sheet:
             self._refuse(label.rubric, NO_RATER, label.place)
-        elif chosen and chosen not in _WAYS:
+        elif chosen and chosen not in WAYS:
             self._refuse(label.rubric, UNKNOWN_CHOICE, label.place)
         else:
             way = LabelSelection(str(chosen)) if chosen else None
@@ -962,10 +839,3 @@ def _judge_samples(result: Scored) -> Judgement:
     higher = find_middle(outputs, result.rubric.criteria, better=True) if outputs else None
     given = result.answers, result.verdict
     return Judgement(given, reasons if any(reasons) else None, outputs, higher=higher)
-
-
-def list_invalid(invalid: Sequence[InvalidRecord], most: int = 20) -> Iterator[str]:
-    """Yield a line for each of the first invalid records, and one that counts the others."""
-    yield from map(str, invalid[:most])
-    if len(invalid) > most:
-        yield f"... and {len(invalid) - most:,} more invalid records; --format json lists them all"

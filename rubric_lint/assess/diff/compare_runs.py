@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
+from rubric_lint.assess.agreement.left_out import NO_ID, OTHER_TYPE, LeftOut
 from rubric_lint.assess.agreement.scales import VERDICTS
 from rubric_lint.assess.measure.intervals import DiscordantPairs
 from rubric_lint.model.messages import find_cause

@@ -7,8 +7,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_lint.assess.agreement.left_out import InvalidRecord, LeftOut
 from rubric_lint.assess.agreement.ratings import Ratings
-from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, RatingReader, UnusableRatingsError
+from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.judged.outcomes import JudgedStatement, RubricTarget, Untested
 from rubric_lint.assess.judged.rules import CriterionOutcome, apply_rules, sort_by_criterion

@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from rubric_lint.assess.agreement.reading import LeftOut, bare_text
+from rubric_lint.assess.agreement.left_out import LeftOut
+from rubric_lint.assess.agreement.reading import bare_text
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.assess import (
     Assessment,

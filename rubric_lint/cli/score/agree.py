@@ -110,7 +110,7 @@ def read_files(
 
 def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
-    from rubric_lint.assess.agreement.reading import list_invalid
+    from rubric_lint.assess.agreement.left_out import list_invalid
 
     invalid = [record for record in reader.invalid if files is None or record.file in files]
     lines = [*list_invalid(invalid), *map(str, reader.left_out)]

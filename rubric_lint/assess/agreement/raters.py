@@ -1,0 +1,75 @@
+"""Say who judged: the written rater, the model, or the file, and give each a name."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_lint.scoring.scorer import read_model
+from rubric_lint.source.source import stem_of
+
+PANEL = "panel"
+"""The name of a panel of models as a rater, unless another rater has it."""
+
+
+@dataclass(frozen=True)
+class RaterSource:
+    """Where a judgement is from, until raters have names: a written rater, or the file and the model.
+
+    `is_panel` if several models judged together.
+    """
+
+    rater: str | None
+    file: str = ""
+    model: str | None = None
+    is_panel: bool = False
+
+
+def find_source(record: Mapping[str, Any], file: str) -> RaterSource:
+    """Return where a record is from."""
+    rater = read_rater(record)
+    if rater:
+        return RaterSource(rater)
+    return RaterSource(None, file, read_model(record.get("judge")))
+
+
+def read_rater(record: Mapping[str, Any]) -> str | None:
+    """Return the rater that a record names, if any."""
+    rater = record.get("rater")
+    if type(rater) not in {str, int}:
+        return None
+    return str(rater).strip() or None
+
+
+def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
+    """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
+
+    Panels are named last, so that none gets the name of another rater.
+    """
+    distinct = list(dict.fromkeys(sources))
+    names = {source: source.rater for source in distinct if source.rater is not None}
+    panels = [source for source in distinct if source.rater is None and source.is_panel]
+    single = [source for source in distinct if source.rater is None and not source.is_panel]
+    written = set(names.values())
+    stems = {source.file: stem_of(source.file) or source.file for source in [*single, *panels]}
+    times = Counter(stems.values())
+    titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
+    of_file = Counter(source.file for source in single)
+    models = Counter(source.model or titles[source.file] for source in single)
+    for source in single:
+        title = titles[source.file]
+        model = source.model or title
+        is_shared = models[model] > 1 or model in written
+        if not is_shared:
+            names[source] = model
+        elif of_file[source.file] == 1:
+            names[source] = title
+        else:
+            names[source] = f"{title}/{model}"
+    for source in panels:
+        title = f"{titles[source.file]}/{PANEL}"
+        candidates = [PANEL] if len(panels) == 1 else []
+        candidates.append(title)
+        candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
+        names[source] = next(name for name in candidates if name not in names.values())
+    return names
