@@ -388,7 +388,8 @@ def _assess_criteria(
 ) -> Iterator[AssessedCriterion]:
     review = assessment.review
     outcomes = {outcome.criterion: outcome for outcome in review.criteria}
-    places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
+    columns = review.table.columns if review.table else ()
+    places = {column.name: place for place, column in enumerate(columns)}
     for path, name in _list_entries(loaded):
         own = tuple(item for item in evidence if item.criterion == name)
         gates = _measure_gates(assessment, places[name]) if name in places else []
