@@ -122,8 +122,7 @@ def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> C
 
 def _find_byte(value: Any) -> int | None:
     """Return the first byte that is not UTF-8, which is a lone surrogate, in a value of JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return find_other_byte(text)
+    return find_other_byte(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _escape(value: Any) -> Any:
