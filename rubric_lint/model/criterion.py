@@ -625,7 +625,9 @@ def to_fraction(number: Mark) -> "Fraction":
 
     if isinstance(number, Fraction):
         return number
-    return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
+    if number.adjusted() < _SMALLEST:
+        return Fraction(float(number))
+    return Fraction(number)
 
 
 _SMALLEST = -1000

@@ -252,7 +252,8 @@ class View:
             return
         own = {place: path for path, (place, _) in self._places.items()}
         for place, ambiguity in found:
-            lengths = range(len(place), -1 if self.dialect is OWN else len(place) - 1, -1)
+            end = -1 if self.dialect is OWN else len(place) - 1
+            lengths = range(len(place), end, -1)
             for length in lengths:
                 if place[:length] in own:
                     yield (*own[place[:length]], *place[length:]), ambiguity

@@ -402,7 +402,8 @@ class GitLab(StyledReporter):
 
     def end(self, _summary: Summary) -> None:
         """Close the list."""
-        self._write("[]\n" if self._before == "[" else "\n]\n")
+        end = "[]\n" if self._before == "[" else "\n]\n"
+        self._write(end)
 
     def _add(self, name: str, text: str, severity: str, mark: str, place: dict[str, Any]) -> None:
         item = {
@@ -446,7 +447,8 @@ class JUnit(StyledReporter):
         by_test: dict[int | None, list[Finding]] = {}
         for finding in result.findings:
             found = _OF_TEST.match(finding.pointer) if result.tested else None
-            by_test.setdefault(int(found[1]) if found else None, []).append(finding)
+            test_number = int(found[1]) if found else None
+            by_test.setdefault(test_number, []).append(finding)
         if None in by_test or not result.tested:
             near = NearMisses()
             near.add(visible(name), result.unread)

@@ -36,7 +36,8 @@ def _read_row(result: RecordResult) -> Row:
     if scored:
         row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
         row["gates_missed"] = list(scored.gates_missed)
-        if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
+        full = scored.full if scored.rubric.varies else scored.rubric.full
+        if full < _EXACT:
             row |= {"points": scored.points, "full": scored.full}
     return row
 
@@ -403,7 +404,8 @@ class _CsvFile:
         quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one leaves a lone CR bare
         for row in rows:
             has_return = any(isinstance(cell, str) and "\r" in cell for cell in row)
-            (quoted if has_return else plain).writerow(row)
+            writer = quoted if has_return else plain
+            writer.writerow(row)
         self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:

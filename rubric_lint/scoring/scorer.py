@@ -126,7 +126,8 @@ def _read_check(written: Mapping[str, Any], criterion: ScoringCriterion | None, 
         return {"id": written.get("id"), "satisfied": raw}
     if is_table and criterion.shape is Shape.CHECKLIST and raw in (0, 1):
         raw = bool(raw)
-    if criterion.may_not_apply and raw == (None if is_table else NOT_APPLICABLE):
+    not_applying = None if is_table else NOT_APPLICABLE
+    if criterion.may_not_apply and raw == not_applying:
         raw = NOT_APPLICABLE
     return write_check(criterion, raw)
 
@@ -393,7 +394,8 @@ class Scorer:
         else:
             found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
             error = OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
-        return RecordResult(rubric=self.only.rubric.name if self.only else None, error=error)
+        name = self.only.rubric.name if self.only else None
+        return RecordResult(rubric=name, error=error)
 
     def _score_outputs(self, record: dict[str, Any]) -> RecordResult:
         """Score a record with one or several outputs."""

@@ -159,7 +159,8 @@ class _TomlScanner:
             self._skip(_SPACE)
             place = self._advance(_KEY.match(self._text, self._at))
             written = self._text[slice(*place)]
-            keys.append((next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written, place))
+            key = next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written
+            keys.append((key, place))
             self._skip(_SPACE)
             if not self._text.startswith(".", self._at):
                 self.last_key = Span(keys[0][1].start, keys[-1][1].end)

@@ -181,7 +181,7 @@ def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | Non
             reason = labels[rater].reason(place)
             reasons.append(reason and f"{rater}: {reason}")
         higher = find_middle([label.ends[1] for label in labels.values()], criteria, better=True)
-        combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
+        combined[key] = Judgement((answers, verdict), known_reasons(reasons), higher=higher)
     return combined
 
 
@@ -201,7 +201,12 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
     higher = find_middle(valid, rubric.criteria, better=True)
-    return combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None, higher=higher)
+    return combined._replace(given=middle, reasons=known_reasons(reasons), higher=higher)
+
+
+def known_reasons(reasons: Sequence[str | None]) -> tuple[str | None, ...] | None:
+    """Return the reasons for the answers of a judgement, one for each criterion; None if there are none at all."""
+    return tuple(reasons) if any(reasons) else None
 
 
 def find_middle(
@@ -212,7 +217,8 @@ def find_middle(
     middle = list[AnswerValue | None]()
     for criterion, column in zip(criteria, columns, strict=True):
         answers = [answer for answer in column if answer is not None]
-        middle.append(criterion.find_middle(answers, better=better) if answers else None)
+        value = criterion.find_middle(answers, better=better) if answers else None
+        middle.append(value)
     verdicts = sorted(VERDICTS.index(verdict) for _, verdict in signatures if verdict)
     if not verdicts:
         return tuple(middle), None
@@ -280,7 +286,8 @@ class JoinedRatings:
     def count_left_out(self, measure: Measure) -> NotApplicableCounts:
         """Count the answers, of those with at least two ratings, to which a criterion does not apply."""
         every = some = 0
-        by = [0] * (len(self._rows[0]) if self._rows else 0)
+        criteria = len(self._rows[0]) if self._rows else 0
+        by = [0] * criteria
         for ends in self._rows:
             leaving, rating = list[int](), list[int]()
             for number, (lower, _) in enumerate(ends):

@@ -41,6 +41,7 @@ from rubric_lint.assess.agreement.ratings import (
     Ratings,
     combine_records,
     find_middle,
+    known_reasons,
     sort_keys,
 )
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
@@ -397,8 +398,8 @@ class RatingReader:
         if scored.samples:
             judgement = _judge_samples(scored)
         else:
-            reasons = result.output.reasons
-            judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
+            reasons = known_reasons(result.output.reasons)
+            judgement = Judgement((scored.answers, scored.verdict), reasons)
         rated = self._rate(record, scored.rubric, judgement, file, line)
         if labels and self._label_scales:
             answers = self._rescale(judgement.given[0], scored.rubric, rated.source, file)
@@ -470,7 +471,9 @@ class RatingReader:
                 continue
             try:
                 is_turned = criterion.grades[0].score > criterion.grades[-1].score
-                rescaled.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
+                if is_turned:
+                    allowed = allowed[::-1]
+                rescaled.append(rescale(answer, scale, allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(rescaled)
@@ -484,7 +487,8 @@ class RatingReader:
         elif chosen and chosen not in WAYS:
             self._refuse(label.rubric, UNKNOWN_CHOICE, label.place)
         else:
-            self._people.append(label._replace(chosen=LabelSelection(str(chosen)) if chosen else None))
+            way = LabelSelection(str(chosen)) if chosen else None
+            self._people.append(label._replace(chosen=way))
             return True
         return False
 
@@ -695,7 +699,8 @@ class RatingReader:
         if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
-        for rater, judgements in ratings.people.items() if judged else ():
+        labelled_people = ratings.people if judged else {}
+        for rater, judgements in labelled_people.items():
             for key in judgements:
                 name, reason = name_key(key), no_result
                 if key in judged or name in missing:
@@ -834,4 +839,4 @@ def _judge_samples(result: Scored) -> Judgement:
     outputs = tuple((sample.answers, sample.verdict) for sample in result.samples)
     higher = find_middle(outputs, result.rubric.criteria, better=True) if outputs else None
     given = result.answers, result.verdict
-    return Judgement(given, reasons if any(reasons) else None, outputs, higher=higher)
+    return Judgement(given, known_reasons(reasons), outputs, higher=higher)

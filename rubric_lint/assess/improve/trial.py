@@ -207,7 +207,8 @@ class PairedJudgements:
             labelled = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
             counts = Counter(position for position in labelled if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
-            positions.append(counts[0][0] if is_clear else None)
+            label = counts[0][0] if is_clear else None
+            positions.append(label)
         return positions
 
     def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[bool, bool]]:
@@ -271,7 +272,8 @@ class PairedJudgements:
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
-        for _ in range(_DRAWS if changed > 0 else 0):
+        draws = _DRAWS if changed > 0 else 0
+        for _ in range(draws):
             bits = [next(words) for _ in range(len(ranges[0]) // 64 + 1)]
             drawn: list[list[tuple[int, int]]] = [[], []]
             for number, pair in enumerate(zip(*ranges, strict=True)):

@@ -131,7 +131,8 @@ def find_assertion_lists(
     owners: list[_Mapping] = []
     if is_suite(document) or is_template(document):
         owners.append(((), document.data))
-    for path, case in find_suite_cases(document) if cases is None else cases:
+    cases = find_suite_cases(document) if cases is None else cases
+    for path, case in cases:
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
     for path, owner in owners:  # `default_test` may have an `execution` too
         for name in ("execution", "default_test"):

@@ -505,7 +505,9 @@ def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[P
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
     """Find the levels of another system whose names or texts get worse while the numbers rise."""
-    for index, criterion in enumerate([] if view.is_text else view.data):
+    if view.is_text:
+        return
+    for index, criterion in enumerate(view.data):
         levels = parts_of(criterion.get("levels")) if isinstance(criterion, dict) else ()
         steps = {
             at: (Decimal(level["level"]), str(level.get("name") or level.get("expected_outcome") or ""))

@@ -73,8 +73,9 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
         if anchor:
             raise ObstacleError(f"line {line} has the anchor `&{anchor[1]}`, which cannot be moved; write it out")
         value = getattr(node, "value", None)
-        for child in value if isinstance(value, list) else ():
-            pending += child if isinstance(child, tuple) else [child]
+        if isinstance(value, list):
+            for child in value:
+                pending += child if isinstance(child, tuple) else [child]
 
 
 def check_order(aliases: AliasGraph, path: Path, steps: Sequence[str | int]) -> None:

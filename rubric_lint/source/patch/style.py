@@ -141,7 +141,9 @@ def _find_flow_keys(document: Document) -> Iterator[str]:
     """Find the keys that have collections in brackets, and none over lines."""
     has_lines: dict[str, bool] = {}
     for node in walk_nodes(document.root):
-        for key, value in node.value if type(node) is MappingNode else ():
+        if type(node) is not MappingNode:
+            continue
+        for key, value in node.value:
             if type(value) in (MappingNode, SequenceNode) and value.value:
                 name = document.name_key(key)
                 has_lines[name] = has_lines.get(name, False) or is_block(value)

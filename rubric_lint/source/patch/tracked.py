@@ -43,7 +43,10 @@ class Origin:
         steps: list[str | int] = []
         origin = self
         while origin.parent is not None:
-            steps.append(origin.step + origin.parent.offset if isinstance(origin.step, int) else origin.step)
+            step = origin.step
+            if isinstance(step, int):
+                step += origin.parent.offset
+            steps.append(step)
             origin = origin.parent
         return tuple(reversed(steps))
 
@@ -124,7 +127,8 @@ def track(document: Document, path: Path = (), items: range | None = None) -> An
     """
     parent: Origin | None = None
     for length in range(len(path)):
-        parent = Origin(document, parent, path[length - 1] if length else "", document.child(path[:length]).node)
+        step = path[length - 1] if length else ""
+        parent = Origin(document, parent, step, document.child(path[:length]).node)
     tracker, step, value = _Tracker(document), path[-1] if path else "", document.value(path)
     if items is None:
         return tracker.read(document.child(path), value, parent, step)

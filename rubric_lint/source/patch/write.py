@@ -36,7 +36,8 @@ class RefusedChange:
     place: Span | None = None
 
     def __str__(self) -> str:
-        return f"{self.document.pointer(self.path) if self.path else 'the document'}: {self.reason}"
+        where = self.document.pointer(self.path) if self.path else "the document"
+        return f"{where}: {self.reason}"
 
     @property
     def span(self) -> Span:
