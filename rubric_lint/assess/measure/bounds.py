@@ -100,8 +100,6 @@ class BoundedShare(NamedTuple):
 
 def bound(x: Fraction | int, n: int, level: float) -> BoundedShare:
     """Return a share with both bounds, each wrong with the probability `level`; of nothing, any share is possible."""
-    if not n:
-        return BoundedShare(x, n, 0.0, 1.0)
     return BoundedShare(x, n, lower_bound(x, n, level), upper_bound(x, n, level))
 
 

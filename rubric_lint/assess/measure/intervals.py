@@ -57,21 +57,19 @@ _MOST_ANSWERS = 100_000
 
 
 def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
-    """Return the fewest answers of a class that would decide at its share so far; all right if there are none yet.
+    """Return a number of answers that would decide at the share so far, which does not decide; None if none would.
 
     They decide when a bound, each wrong with the probability `level`, puts the share on one side of `target`.
     """
-    rate = Fraction(share.x, share.n) if share.n else Fraction(1)
-    if rate == target:
-        return None
+    rate = Fraction(share.x, share.n)
 
     def is_enough(n: int) -> bool:
+        # Whole answers, rounded towards the target so that the number is not too small; a few above it fall short.
         if rate > target:
             return lower_bound(math.floor(rate * n), n, level) >= target
         return upper_bound(math.ceil(rate * n), n, level) < target
 
-    least = find_least(is_enough, 0, max(share.n, 1), _MOST_ANSWERS)
-    return least and max(least, share.n)
+    return find_least(is_enough, 0, share.n, _MOST_ANSWERS)
 
 
 class DiscordantPairs(NamedTuple):

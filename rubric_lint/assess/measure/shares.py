@@ -245,9 +245,7 @@ def _bound_class(
         wrong.sort(key=lambda answer: Fraction(*answer.count_right(is_good)))
     right = [answer for answer in asked if answer.is_right(is_good)]
     highs = sum_units([*wrong[slips:], *right], is_good=is_good, is_upper=True)
-    low = lower_bound(*lows, level) if lows[1] else 0.0
-    high = upper_bound(*highs, level) if highs[1] else 1.0
-    return BoundedShare(*counts, low, high), lows
+    return BoundedShare(*counts, lower_bound(*lows, level), upper_bound(*highs, level)), lows
 
 
 def sum_units(answers: Iterable[LabelledAnswer], *, is_good: bool, is_upper: bool = False) -> Counts:
