@@ -281,7 +281,8 @@ def score(roots: Roots, given: Arguments) -> ToolAnswer:
     scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no judge outputs found; a judge output is what the judge returned, as an object or a text")
-    reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
+    causes = {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {}
+    reporter.end(scoring.totals, causes)
     return reporter.answer(scoring.warnings())
 
 

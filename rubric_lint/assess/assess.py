@@ -272,7 +272,8 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
             continue
         above = [*list_above(finding.pointer), finding.pointer][::-1]
         whole = next(filter(owners.__contains__, above), None)
-        for number in range(len(rubrics)) if whole is None else owners[whole]:
+        concerned = range(len(rubrics)) if whole is None else owners[whole]
+        for number in concerned:
             criterion = next((names[number][place] for place in above if place in names[number]), None)
             by_rubric[number].append(make_evidence(source, finding, criterion))
     return by_rubric
@@ -294,7 +295,8 @@ _NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
 def make_test_evidence(source: Source, finding: Finding) -> Evidence:
     """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
     criterion = finding.values.get("criterion")
-    return make_evidence(source, finding, criterion if isinstance(criterion, str) else None)
+    name = criterion if isinstance(criterion, str) else None
+    return make_evidence(source, finding, name)
 
 
 def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterator[Evidence]:
@@ -398,10 +400,11 @@ def _assess_criteria(
             criterion = replace(criterion, untested=outcome.untested, nothing_found_by=outcome.quiet)
         if gates:
             worst = min(gates, key=lambda gate: _find_least(gate.shares))
+            needed = worst.needed if standing is Standing.INCONCLUSIVE else None
             criterion = replace(
                 criterion,
                 shares=worst.shares,
-                needed=worst.needed if standing is Standing.INCONCLUSIVE else None,
+                needed=needed,
                 is_silenced=standing is not Standing.FIX and any(gate.is_against for gate in gates),
                 cut=worst.cut,
                 inapplicable=worst.inapplicable,

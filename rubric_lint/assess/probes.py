@@ -118,12 +118,13 @@ def make_variants(answer: Answer) -> Iterator[dict[str, Any]]:
     text, name = answer.case.answer, answer.record["id"]
     if _TRANSCRIPT.match(text) or not any(map(str.isalpha, text)):
         return
+    shown = name if isinstance(name, str) else f"[{name}]"
     kept = {field: answer.record[field] for field in ("question", "reference", "rubric") if field in answer.record}
     for kind, probe in PROBES.items():
         variant = probe.make(answer)
         if variant is not None and variant.split() != text.split():
             yield {
-                "id": f"{name if isinstance(name, str) else f'[{name}]'}/{kind}",
+                "id": f"{shown}/{kind}",
                 _KIND: kind,
                 _OF: name,
                 **kept,
@@ -269,7 +270,8 @@ def decide_probe(
     share = Share(sum(way in pair.values() for pair in pairs), len(pairs))
     result = ProbeResult(kind, made, ProbeOutcome.UNDECIDED, tuple(counts), fell, rose, bound(*share, levels.most))
     if not pairs:
-        return replace(result, outcome=ProbeOutcome.UNDECIDED if made else ProbeOutcome.NOT_MADE)
+        outcome = ProbeOutcome.UNDECIDED if made else ProbeOutcome.NOT_MADE
+        return replace(result, outcome=outcome)
     if result.rewarded:
         return replace(result, outcome=ProbeOutcome.REWARDED)
     if fell:
@@ -278,7 +280,8 @@ def decide_probe(
     if rose and not is_decided:
         return replace(result, outcome=ProbeOutcome.BETTER)
     if is_decided:
-        return replace(result, outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
+        outcome = ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED
+        return replace(result, outcome=outcome)
     needed = [_count_deciding(count, way, rose_at) for count in counts]
     if Fraction(*share) < _HALF:
         needed.append(count_deciding(share, _HALF, levels.most))

@@ -36,5 +36,7 @@ def raise_on_interrupt() -> None:
 
 def _end(_number: int, _frame: "FrameType | None") -> "NoReturn":
     name = os.path.basename(sys.argv[0])
-    os.write(2, f"{name if name.startswith('rubric-') else 'rubric-lint'}: interrupted\n".encode())
+    if not name.startswith("rubric-"):
+        name = "rubric-lint"
+    os.write(2, f"{name}: interrupted\n".encode())
     os._exit(130)

@@ -71,7 +71,8 @@ def end_at_once() -> None:
 
     def end(number: int, _frame: FrameType | None) -> NoReturn:
         complain("interrupted")
-        os._exit(Exit.INTERRUPTED if number == signal.SIGINT else Exit.TERMINATED)
+        code = Exit.INTERRUPTED if number == signal.SIGINT else Exit.TERMINATED
+        os._exit(code)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
@@ -353,7 +354,8 @@ class Command(click.Command):
         groups: dict[str, list[click.Option]] = {}
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and not param.hidden:
-                groups.setdefault(param.group if isinstance(param, Option) else HELP, []).append(param)
+                group = param.group if isinstance(param, Option) else HELP
+                groups.setdefault(group, []).append(param)
         last = groups.pop(HELP, [])
         return {**groups, HELP: last} if last else groups
 

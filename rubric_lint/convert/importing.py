@@ -153,7 +153,8 @@ def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: W
         cases[place] = ConvertedCase(table.name, {"id": table.name, **table.texts})
         sources[table.name] = ExportSource(place=place)
     has_texts = any(table.texts for table in read)
-    export = RUBRIC.write(rubrics, sources, ConvertedSuite({}, cases, ()) if has_texts else None)
+    suite = ConvertedSuite({}, cases, ()) if has_texts else None
+    export = RUBRIC.write(rubrics, sources, suite)
     return Imported(label, export.text, tuple(messages))
 
 

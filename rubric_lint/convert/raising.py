@@ -68,7 +68,8 @@ def raise_file(
     if source.to_bytes(fixed.before.text) != data:
         doubt = "its bytes cannot be reproduced exactly"
     if unmet or doubt:
-        return replace(fixed, unmet=unmet, doubt=doubt, applied=() if doubt else fixed.applied)
+        applied = () if doubt else fixed.applied
+        return replace(fixed, unmet=unmet, doubt=doubt, applied=applied)
     result = lint(name, source.to_bytes(text), settings)._replace(source=source)
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
     notes = list(fixed.notes)
@@ -160,7 +161,8 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
 
 
 def _choose_schema(marks: _Marks) -> SchemaFile:
-    return newest("rubric" if (FIELD,) in marks else "suite", VERSION_3)
+    name = "rubric" if (FIELD,) in marks else "suite"
+    return newest(name, VERSION_3)
 
 
 def _move_marks(data: Any, path: Path, fields: Sequence[tuple[str, Mark]]) -> None:

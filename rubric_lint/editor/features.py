@@ -120,7 +120,8 @@ class Server:
                 raise
             except Exception as fault:
                 document = getattr(params, "text_document", None)
-                self._documents.report(fault, document.uri if document else "")
+                uri = document.uri if document else ""
+                self._documents.report(fault, uri)
                 return None
 
         return answer
@@ -185,7 +186,9 @@ class Server:
     def _folder_uris(self) -> list[str]:
         workspace = self._connection.workspace
         uris = [folder.uri for folder in workspace.folders.values()]
-        return uris or ([workspace.root_uri] if workspace.root_uri else [])
+        if not uris and workspace.root_uri:
+            return [workspace.root_uri]
+        return uris
 
     def _reload(self) -> None:
         self._documents.use(build_workspace(self._folder_uris(), self._options))

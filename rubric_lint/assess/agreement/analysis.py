@@ -278,6 +278,8 @@ def analyse(ratings: Ratings, options: MeasureOptions, doubted: DoubtedLabels | 
     label = next(iter(labels.values()), {})
     is_alone = len(labelled) == 1
     are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
+    contests = tuple(_compare_judges(judges, label, measures, units)) if labels else ()
+    ungrouped_outputs = count_ungrouped(ratings, options.runs) if clear else 0
     return Agreement(
         rubric=ratings.rubric,
         answers=len(set().union(*ratings.raters.values())),
@@ -288,13 +290,13 @@ def analyse(ratings: Ratings, options: MeasureOptions, doubted: DoubtedLabels | 
             _measure_pass_rate(name, judge, label, ratings.chosen, is_alone=is_alone)
             for name, judge in labelled.items()
         ),
-        contests=tuple(_compare_judges(judges, label, measures, units)) if labels else (),
+        contests=contests,
         samples=tuple(_compare_samples({**people, **judges}, measures, units)),
         groups=tuple(measure_groups(ratings, by_verdict, options.by, options.look)),
         disagreements=_list_disagreements(ratings, labels, measures, options, are_split=are_split),
         ungrouped=format_ungrouped(ratings, grouped, options.by),
         runs=options.runs,
-        ungrouped_outputs=count_ungrouped(ratings, options.runs) if clear else 0,
+        ungrouped_outputs=ungrouped_outputs,
         has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
     )
 
@@ -352,8 +354,9 @@ def _list_disagreements(
     if labels:
         pairs += [{**labels, name: judge} for name, judge in judges.items()]
     has_label = bool(pairs)
-    for side in () if has_label else (ratings.people, ratings.judges):
-        pairs += [{name: side[name] for name in two} for two in _pairs(side)]
+    if not has_label:
+        for side in (ratings.people, ratings.judges):
+            pairs += [{name: side[name] for name in two} for two in _pairs(side)]
     own = without_bands(measures)
     first: _Rank = (-1, False, 0.0, 0, 0, 0)
     worst: list[tuple[_Rank, Disagreement]] = [(first, disagreement) for disagreement in among[: options.worst]]
@@ -380,7 +383,8 @@ def _measure_gates(
     doubts = doubts._replace(doubted=known or doubts.doubted)
     gates, by_verdict = dict[str, dict[int, GateMeasure]](), dict[str, LabelledAnswers]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
-        judges = len(ratings.panels if name in ratings.panels else ratings.judges)
+        group = ratings.panels if name in ratings.panels else ratings.judges
+        judges = len(group)
         of_verdict = GateStandard(options.target, options.look, judges)
         of_criterion = GateStandard(TARGET, options.look, judges, criteria)
         labelled = dict[int, LabelledAnswers]()
@@ -397,7 +401,8 @@ def _measure_gates(
         gates[name] = {}
         for number, answers in labelled.items():
             is_verdict = number == last
-            gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
+            standard = of_verdict if is_verdict else of_criterion
+            gate = measure_gate(answers, standard, void)
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
             missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
@@ -471,7 +476,8 @@ def _measure_pass_rate(
     if chosen is LabelSelection.BY_VERDICT and not is_alone:
         why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
         corrected = Estimate(None, reason=why)
-    return PassRate(name, judged, None if reason else counts.people, reason, corrected)
+    people = None if reason else counts.people
+    return PassRate(name, judged, people, reason, corrected)
 
 
 STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")

@@ -80,7 +80,8 @@ def _measure_kappa(rated: RatedAnswers) -> Figure:
     if value is None:
         return Figure(name, None, reason=_explain_undefined(rated))
     is_constant = any(len(set(column)) == 1 for column in zip(*rated.rows, strict=True))
-    return Figure(name, float(value), reason="one rater never varies" if is_constant else None)
+    reason = "one rater never varies" if is_constant else None
+    return Figure(name, float(value), reason=reason)
 
 
 def _measure_bias(rated: RatedAnswers) -> Figure:
@@ -223,7 +224,8 @@ def _count_pair(rated: RatedAnswers, gate: GateMeasure | None) -> PairCounts:
     measure = rated.measure
     size = len(measure.scale.values)
     times = Counter(rated.rows)
-    tabulated = range(size if size <= _MOST_TABULATED else 0)
+    length = size if size <= _MOST_TABULATED else 0
+    tabulated = range(length)
     confusion = [[times[first, second] for second in tabulated] for first in tabulated]
     distances = [distance for distance in rated.distances if distance is not None]
     above, below = sum(distance > 0 for distance in distances), sum(distance < 0 for distance in distances)

@@ -280,7 +280,8 @@ class JoinedRatings:
     def count_left_out(self, measure: Measure) -> NotApplicableCounts:
         """Count the answers, of those with at least two ratings, to which a criterion does not apply."""
         every = some = 0
-        by = [0] * (len(self._rows[0]) if self._rows else 0)
+        criteria = len(self._rows[0]) if self._rows else 0
+        by = [0] * criteria
         for ends in self._rows:
             leaving, rating = list[int](), list[int]()
             for number, (lower, _) in enumerate(ends):

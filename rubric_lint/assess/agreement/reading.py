@@ -470,7 +470,9 @@ class RatingReader:
                 continue
             try:
                 is_turned = criterion.grades[0].score > criterion.grades[-1].score
-                rescaled.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
+                if is_turned:
+                    allowed = allowed[::-1]
+                rescaled.append(rescale(answer, scale, allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(rescaled)
@@ -484,7 +486,8 @@ class RatingReader:
         elif chosen and chosen not in WAYS:
             self._refuse(label.rubric, UNKNOWN_CHOICE, label.place)
         else:
-            self._people.append(label._replace(chosen=LabelSelection(str(chosen)) if chosen else None))
+            way = LabelSelection(str(chosen)) if chosen else None
+            self._people.append(label._replace(chosen=way))
             return True
         return False
 
@@ -695,7 +698,8 @@ class RatingReader:
         if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
-        for rater, judgements in ratings.people.items() if judged else ():
+        labelled_people = ratings.people if judged else {}
+        for rater, judgements in labelled_people.items():
             for key in judgements:
                 name, reason = name_key(key), no_result
                 if key in judged or name in missing:

@@ -71,7 +71,8 @@ class Measure:
     def find(self, signature: Signature) -> int | None:
         """Return the position of what a rater gave; None if it is left out, or the criterion does not apply."""
         answers, verdict = signature
-        return self.positions.get(verdict if self.place is None else answers[self.place])
+        given = verdict if self.place is None else answers[self.place]
+        return self.positions.get(given)
 
     def is_left_out(self, signature: Signature) -> bool:
         """Return whether a rater said that the criterion does not apply, which is a rating on no scale."""

@@ -109,7 +109,8 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
         safe = [escape_formula(value) if isinstance(value, str) else value for value in others]
         writer.writerow([first, *safe])
     text = stream.getvalue()
-    return (b"" if text.isascii() else codecs.BOM_UTF8) + text.encode("utf-8", "backslashreplace")
+    start = b"" if text.isascii() else codecs.BOM_UTF8
+    return start + text.encode("utf-8", "backslashreplace")
 
 
 def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[str, list[str]]]:

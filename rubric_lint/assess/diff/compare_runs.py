@@ -403,7 +403,8 @@ class OtherRun(RunComparison):
             rubric = named if isinstance(named, str) else only
         self._names[rubric] = None
         if name is None:
-            self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(result))
+            reason = side if isinstance(side, str) else NO_ID
+            self.leave_out(BEFORE, reason, name, _name_place(result))
         elif self._found.setdefault((rubric, make_id_key(name)), answer) is not answer:
             self.leave_out(BEFORE, REPEATED, name, _name_place(result))
 
@@ -411,7 +412,8 @@ class OtherRun(RunComparison):
         """Join a result of this run; return what the other run has of the answer, if anything."""
         name, now = result.id, read_side(result)
         if name is None:
-            self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
+            reason = now if isinstance(now, str) else NO_ID
+            self.leave_out(NOW, reason, name, _name_place(result))
             return None
         key = make_id_key(name)
         record_id = self._name(result.rubric or ""), key
@@ -419,7 +421,9 @@ class OtherRun(RunComparison):
         if same is None:
             self.only_here += 1
             reason = self._explain_absence(key)
-            self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
+            if isinstance(now, str):
+                reason = now
+            self.leave_out(NOW, reason, name, _name_place(result))
             return None
         answer = self._found[same]
         if answer.joined:

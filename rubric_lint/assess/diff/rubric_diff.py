@@ -121,8 +121,12 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
     """
     was: dict[int, JudgedCriterion] = {}
     unmatched = list(old)
+
+    def read_own_id(judged: JudgedCriterion) -> str | None:
+        return fold_id(judged.criterion.id) if judged.criterion.has_own_id else None
+
     keys: tuple[Callable[[JudgedCriterion], Hashable], ...] = (
-        lambda judged: fold_id(judged.criterion.id) if judged.criterion.has_own_id else None,
+        read_own_id,
         lambda judged: list_visible(*judged),
         lambda judged: judged.criterion.id,
     )
@@ -287,7 +291,8 @@ def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
     """Return the path of the band of a score, or of the scale that lacks one."""
     written = [scale for scale in scales if scale]
     bands = (band.path for scale in written for band in scale.bands if score in band.scores)
-    return next(bands, written[0].path if written else None)
+    whole = written[0].path if written else None
+    return next(bands, whole)
 
 
 def weigh(judged: JudgedCriterion) -> ChangedValue:

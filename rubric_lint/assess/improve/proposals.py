@@ -281,7 +281,9 @@ class ProposalWriter:
         try:
             text = blank_thoughts(reply)
             fenced = _FENCE.fullmatch(text)
-            text = (fenced[1] if fenced else text).strip()
+            if fenced:
+                text = fenced[1]
+            text = text.strip()
             value, end = decode(text)
         except OutputError as fault:
             raise RefusedProposalError(Refusal.INVALID, fault.message) from None

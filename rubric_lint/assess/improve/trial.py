@@ -271,7 +271,8 @@ class PairedJudgements:
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
-        for _ in range(_DRAWS if changed > 0 else 0):
+        draws = _DRAWS if changed > 0 else 0
+        for _ in range(draws):
             bits = [next(words) for _ in range(len(ranges[0]) // 64 + 1)]
             drawn: list[list[tuple[int, int]]] = [[], []]
             for number, pair in enumerate(zip(*ranges, strict=True)):

@@ -100,7 +100,8 @@ def read_records(
                 file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
-            file.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
+            owner = name if isinstance(name, str) else None
+            file.lines.setdefault(owner, []).append(RecordLine(line, record, number))
     return file
 
 
@@ -243,11 +244,12 @@ def _review(
         ratings = next(iter(reader.gather()), None)
     except UnusableRatingsError as error:
         ratings, fault = None, str(error)
+    left_out = [others, *reader.left_out] if others.count else reader.left_out
     review = Review(
         rubric.name,
         rubric.hash,
         invalid=tuple(reader.invalid),
-        left_out=tuple([others, *reader.left_out] if others.count else reader.left_out),
+        left_out=tuple(left_out),
         joined=joined,
         passed_over=tuple(reader.passed_over.format_lines()),
         notes=tuple(reader.list_notes()),

@@ -169,7 +169,8 @@ def find_inverse(table: JudgedTable) -> Outcomes:
     tested = [(column, r, size) for column, (r, size) in zip(columns, correlations, strict=True) if size >= _LEAST]
     lowest, found = 0.0, -1
     for place, (_, r, size) in enumerate(tested):
-        score = (1.0 if r is None else r) * math.sqrt(size - 1)
+        correlation = 1.0 if r is None else r
+        score = correlation * math.sqrt(size - 1)
         if found < 0 or score < lowest:
             lowest, found = score, place
     if lowest < quantile:
@@ -263,7 +264,8 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
             is_reported = True
             yield outcome
         elif outcome:
-            lacking.setdefault(outcome, []).append(column.name if column else None)
+            criterion = column.name if column else None
+            lacking.setdefault(outcome, []).append(criterion)
     for why, names in lacking.items():
         ids = tuple(name for name in names if name is not None)
         yield _lack(why, needed, ids, tuple(name or "verdict" for name in names))
@@ -301,7 +303,8 @@ def _compare(
     name = min(measured, key=lambda judge: min(measured[judge].bad_caught.high, measured[judge].good_passed.high))
     worst, of = measured[name], labelled[name]
     if worst.is_below(TARGET):
-        gap = _describe_gap(worst, of, f"`{name}`" if len(table.compared) > 1 else "the judge", column)
+        judge = f"`{name}`" if len(table.compared) > 1 else "the judge"
+        gap = _describe_gap(worst, of, judge, column)
         budget = corrected(3 * (len(table.columns) + 1) * len(table.compared) * table.look)
         target, code = RubricTarget(), "verdict"
         if column is not None:
@@ -360,8 +363,10 @@ def _lack(
 def _describe_gap(shares: Shares, of: LabelledAnswers, judge: str, column: JudgedColumn | None) -> dict[str, object]:
     """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
-    x, n = shares.asked[0 if is_bad else 1]
-    worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
+    side = 0 if is_bad else 1
+    x, n = shares.asked[side]
+    worse = shares.bad_caught if is_bad else shares.good_passed
+    worse = worse._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
     units = count_units(n, is_bad=is_bad, are_questions=of.are_questions)
     gap = f"by the labels there are {units}, of which {judge} {did} {worse.shown}"
@@ -406,7 +411,8 @@ def find_length(table: JudgedTable) -> Outcomes:
         yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", concerned)
         return
     for place, name in enumerate(concerned):
-        numbers, judged, people = _pair_values(table, known, None if name is None else place)
+        criterion = None if name is None else place
+        numbers, judged, people = _pair_values(table, known, criterion)
         if len(numbers) < _LEAST_LENGTHS:
             answers = pluralize(len(numbers), "answer with its", "answers with their")
             have = f"{len(numbers) or 'no'} labelled {answers} text to which it applies"
@@ -427,7 +433,8 @@ def find_length(table: JudgedTable) -> Outcomes:
             "budget": corrected(tests),
             "look": name_answers(table, [numbers[i] for i in order]),
         }
-        yield JudgedStatement(rule, RubricTarget(name), "score" if name is None else "criterion", figures)
+        code = "score" if name is None else "criterion"
+        yield JudgedStatement(rule, RubricTarget(name), code, figures)
 
 
 Number = int | Fraction

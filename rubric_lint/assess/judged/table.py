@@ -132,17 +132,21 @@ def make_columns(
     for place, (measure, *bands) in enumerate(_list_scales(rubric)):
         criterion = rubric.criteria[place]
         grades = criterion.grades
+        scale_bands = bands[0] if bands else None
+        used_positions = used[place] if used is not None else frozenset(given[place])
+        label_positions = () if labels is None else labels[place]
+        left_out_positions = frozenset() if left_out is None else left_out[place]
         column = JudgedColumn(
             measure=measure,
-            bands=bands[0] if bands else None,
+            bands=scale_bands,
             is_gated=len({grade.gate_met for grade in grades}) > 1,
             worth=tuple(criterion.merit(grade)[1] for grade in grades),
             best=grades.index(criterion.from_worst[-1]),
             given=given[place],
-            used=used[place] if used is not None else frozenset(given[place]),
-            labels=() if labels is None else labels[place],
+            used=used_positions,
+            labels=label_positions,
             is_idle=is_idle(rubric, place),
-            left_out=frozenset() if left_out is None else left_out[place],
+            left_out=left_out_positions,
             is_failure=criterion.is_failure,
         )
         columns.append(column)

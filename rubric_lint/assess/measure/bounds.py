@@ -33,8 +33,9 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
             factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         d, c = 1 + factor * d, 1 + factor / c
         # Not 0, by which it divides. A call for each would take most of the time.
-        d = 1 / (d if abs(d) > _SMALLEST else _SMALLEST)
+        d = d if abs(d) > _SMALLEST else _SMALLEST
         c = c if abs(c) > _SMALLEST else _SMALLEST
+        d = 1 / d
         value *= c * d
         if abs(c * d - 1) < _ENOUGH:
             break

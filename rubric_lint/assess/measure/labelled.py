@@ -87,7 +87,9 @@ def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
 
 def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
     """Return the unit of each of some answers, or of those with a label."""
-    keys = sort_keys(set().union(*ratings.people.values()) if of is None else of)
+    if of is None:
+        of = set().union(*ratings.people.values())
+    keys = sort_keys(of)
     return dict(zip(keys, group_units([ratings.about.get(key, AnswerContext()) for key in keys]), strict=True))
 
 
@@ -198,10 +200,12 @@ def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]
 
 def count_ungrouped(ratings: Ratings, runs: int) -> int:
     """Return how many outputs for labelled answers are in no run of so many: valid ones that are left over."""
+    if ratings.panels:
+        return 0  # a panel judges once, and its members are no judges
     labelled = set().union(*ratings.people.values())
     count = 0
-    # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
-    for judgements in () if ratings.panels else ratings.judges.values():
+    # An answer with only invalid outputs leaves none over.
+    for judgements in ratings.judges.values():
         for key in labelled & judgements.keys():
             outputs = judgements[key].recorded
             rest = outputs[len(outputs) - len(outputs) % runs :]

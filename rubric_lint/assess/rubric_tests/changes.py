@@ -122,10 +122,12 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reachab
 
     higher, lower = _next_above(sums, passes), _next_below(sums, passes)
     if higher is not None:
-        changed = replace(rubric, pass_from=higher, borderline_from=higher if is_one else borderline)
+        moved = higher if is_one else borderline
+        changed = replace(rubric, pass_from=higher, borderline_from=moved)
         yield move("pass", passes, higher, changed)
     if lower is not None and (is_one or lower >= borderline):
-        changed = replace(rubric, pass_from=lower, borderline_from=lower if is_one else borderline)
+        moved = lower if is_one else borderline
+        changed = replace(rubric, pass_from=lower, borderline_from=moved)
         yield move("pass", passes, lower, changed)
     if is_one:
         return
@@ -159,6 +161,7 @@ def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     thresholds, view = rubric.model.thresholds, rubric.model.view
     written = thresholds.pass_at if name == "pass" else thresholds.borderline_at
     score = Fraction(written)
-    if points != (score if rubric.varies else math.ceil(score * rubric.full)):
+    expected = score if rubric.varies else math.ceil(score * rubric.full)
+    if points != expected:
         return rubric.write_score(Fraction(points) / rubric.full)
     return view.format_mark(score) if view and view.units else str(written)

@@ -348,5 +348,6 @@ def _format_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     rest = ordered[_MOST_NAMED:]
     if rest:
         is_best = all(answers[name] == best[name] for name in rest)
-        named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
+        others = "the best for the others" if is_best else f"fitting values for {len(rest)} others"
+        named.append(others)
     return f"an answer with {join_words(named)}"

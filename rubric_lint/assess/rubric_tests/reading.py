@@ -112,7 +112,8 @@ def list_needed(name: str, document: Document) -> list[str]:
     data = document.data if isinstance(document.data, dict) else {}
     rubric, outputs = data.get("rubric"), data.get("outputs")
     needed = [split_reference(name, rubric)[0]] if isinstance(rubric, str) else []
-    needed.append(_join_path(name, outputs) if isinstance(outputs, str) else locate_outputs(name))
+    recorded = _join_path(name, outputs) if isinstance(outputs, str) else locate_outputs(name)
+    needed.append(recorded)
     return needed
 
 

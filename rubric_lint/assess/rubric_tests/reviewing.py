@@ -245,7 +245,9 @@ def _format_mutation(runner: Runner) -> Iterator[str]:
 def _format_catches(runner: Runner) -> Iterator[str]:
     """Yield a row for each criterion with planted answers, by rubric."""
     ran = _name_ran(runner)
-    rows = [(f"{name}: " if len(ran) > 1 else "", rate) for name, tested in ran for rate in count_catches(tested)]
+    rows = [(f"{name}: ", rate) for name, tested in ran for rate in count_catches(tested)]
+    if len(ran) == 1:
+        rows = [("", rate) for _, rate in rows]
     yield "Catch rate:" if rows else "Catch rate: no test expects a bad answer to be caught."
     width = max((len(head + rate.name) for head, rate in rows), default=0)
     for head, rate in rows:
@@ -301,7 +303,9 @@ def _name_ran(runner: Runner) -> list[tuple[str, TestedRubric]]:
     named = []
     for tested in ran:
         name = tested.rubric.name
-        named.append((name if times[name] == 1 else f"{tested.path}#{name}", tested))
+        if times[name] > 1:
+            name = f"{tested.path}#{name}"
+        named.append((name, tested))
     return named
 
 

@@ -54,7 +54,9 @@ def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     expected = test.expect.get("verdict")
     if expected is None:
         return None
-    return frozenset([expected] if isinstance(expected, str) else expected)
+    if isinstance(expected, str):
+        return frozenset([expected])
+    return frozenset(expected)
 
 
 _Range = tuple[Decimal, Decimal]
@@ -120,7 +122,8 @@ def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[
         path = test.path_of("gates", name)
         gated = criteria.get(name) or groups.get(name)
         if gated is None:
-            yield _report_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
+            kind = "criterion or group" if groups else "criterion"
+            yield _report_unknown(kind, name, [*criteria, *groups], path)
         elif gated.gate is None:
             yield Problem("no-gate", path, values={"criterion": name})
         elif name in criteria and not any(grade.gate_met is (state == "met") for grade in criteria[name].all_grades):
@@ -413,7 +416,9 @@ class Runner:
         if isinstance(data, Unreadable):
             return data
         enabled = file.settings.enabled
-        settings = file.settings._replace(enabled=None if enabled is None else enabled | OF_TESTS | OF_FORM)
+        if enabled is not None:
+            enabled |= OF_TESTS | OF_FORM
+        settings = file.settings._replace(enabled=enabled)
         try:
             source = Source.from_bytes(file.name, data)
         except UndecodableError as fault:

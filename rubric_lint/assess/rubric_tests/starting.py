@@ -106,7 +106,8 @@ def _list_reached(tested: TestedRubric, result: Scored) -> Iterator[_Target]:
 def _list_targets(tested: TestedRubric) -> Iterator[tuple[_Target, str]]:
     for criterion in tested.rubric.criteria:
         for answer in (grade.answer for grade in criterion.grades if isinstance(grade.answer, bool)):
-            yield (criterion.id, answer), f"`{criterion.id}` {'met' if answer else 'not met'}"
+            state = "met" if answer else "not met"
+            yield (criterion.id, answer), f"`{criterion.id}` {state}"
         if criterion.may_not_apply:
             yield (criterion.id, NOT_APPLICABLE), f"{NOT_APPLICABLE} for `{criterion.id}`"
         for spot, answers in tested.list_bands(criterion).items():

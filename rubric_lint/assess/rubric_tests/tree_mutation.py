@@ -94,9 +94,10 @@ class TreeEquivalence:
         rubric = self._rubric
         for index, criterion in enumerate(rubric.criteria):
             yield from change_gate(rubric, index, criterion, places)
-        for group in rubric.tree.list_groups() if rubric.tree else ():
-            yield from _change_group_gate(rubric, group, places, self)
-            yield from _change_weights(rubric, group, places)
+        if rubric.tree:
+            for group in rubric.tree.list_groups():
+                yield from _change_group_gate(rubric, group, places, self)
+                yield from _change_weights(rubric, group, places)
         if rubric.model.view and rubric.model.view.tree:
             yield from _drop_conditions(rubric, rubric.model.view.tree, places)
         yield from change_thresholds(rubric, places, _ReachedScores(self.list_scores()))
@@ -277,9 +278,10 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
             name = rubric.criteria[part].id
             called, spot = f"`{name}`", places.field(name, "weight")
             inside, freed = [part], part
-        for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))) if weight else ():
-            changed = _replace_group(rubric, _reweigh_member(group, at, weight * factor, part))
-            yield Mutant(f"the weight of {called} is {word}", spot, changed)
+        if weight:
+            for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))):
+                changed = _replace_group(rubric, _reweigh_member(group, at, weight * factor, part))
+                yield Mutant(f"the weight of {called} is {word}", spot, changed)
         if group.earning > max(weight, _ZERO):  # else nothing is left to divide by
             without = _replace_group(rubric, _reweigh_member(group, at, _ZERO, freed))
             for index in inside:
@@ -304,7 +306,11 @@ def _rebuild(group: ScoringGroup, change: Callable[[ScoringGroup], ScoringGroup]
 
 def _replace_group(rubric: ScoringRubric, new: ScoringGroup) -> ScoringRubric:
     """Return a rubric with a group in the place of that with its id."""
-    tree = rubric.tree and _rebuild(rubric.tree, lambda group: new if group.id == new.id else group)
+
+    def choose(group: ScoringGroup) -> ScoringGroup:
+        return new if group.id == new.id else group
+
+    tree = rubric.tree and _rebuild(rubric.tree, choose)
     return replace(rubric, tree=tree)
 
 

@@ -89,14 +89,16 @@ def _make_run(given: Given, report: "Callable[[FixOutcome], None]", progress: Pr
     def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
         return rewrite_suite(given, name, data, settings, unsafe=given.unsafe_fixes, choices=given.choices)
 
+    rewrite = rewrite_file if given.target else None
+    target = "" if given.target in {None, _VERSION_3} else given.target
     return FixRun(
         report,
         progress,
         is_dry=given.check or given.diff,
         unsafe=given.unsafe_fixes,
         choices=given.choices,
-        rewrite=rewrite_file if given.target else None,
-        target="" if given.target in {None, _VERSION_3} else given.target,
+        rewrite=rewrite,
+        target=target,
     )
 
 

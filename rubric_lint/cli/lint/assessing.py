@@ -112,7 +112,8 @@ class LintedFile:
         self.refused: list[str] = []
         self.ignored = 0
         enabled = self.file.settings.enabled
-        self.off = tuple(sorted(() if enabled is None else BY_NAME.keys() - enabled))
+        off = () if enabled is None else BY_NAME.keys() - enabled
+        self.off = tuple(sorted(off))
         self.unread: list[str] = []
         self.has_errors = False
         of_folder = finder.find_nearest(name)
@@ -204,9 +205,10 @@ class LintedFile:
             tested = runner.tested.get((self.file.name, rubric))
             if tested is None and len(self.examined.rubrics) > 1:
                 continue
-            for ran in tested.ran if tested else ():
-                recordings = runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))
-                self.ran.setdefault(rubric, []).append((ran, recordings))
+            if tested:
+                for ran in tested.ran:
+                    recordings = runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))
+                    self.ran.setdefault(rubric, []).append((ran, recordings))
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
                     yield make_test_evidence(result.source, finding)
@@ -303,7 +305,9 @@ def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequen
         UserError: if there are any, or a file cannot be read.
     """
     texts = _read_texts(_decode_records(answers, select_side(mapping, "")))
-    for name in results if texts else ():
+    if not texts:
+        return
+    for name in results:
         judged = _read_texts(_decode_records(name, select_side(mapping, JUDGE), is_shared=True))
         others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
         if others:

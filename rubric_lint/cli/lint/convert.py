@@ -155,7 +155,8 @@ def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str
     names = []
     for name in TARGETS:
         with suppress(ExportError):
-            _write(found, "csv" if name == "xlsx" else name, is_whole=given.name is None)  # both hold one table
+            written = "csv" if name == "xlsx" else name  # both hold one table
+            _write(found, written, is_whole=given.name is None)
             names.append(name)
     return names
 

@@ -162,9 +162,12 @@ def _load_sides(
             sides.append({})
             continue
         name = _name(branch, path)
-        data = load_argument(f"{branch.commit}:{path}" if is_old else name)
+        if is_old:
+            data = load_argument(f"{branch.commit}:{path}")._replace(label=name, path=name)
+        else:
+            data = load_argument(name)
         try:
-            sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
+            sides.append(load_argument_rubrics(data, finder))
         except InvalidRubricError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
             raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None

@@ -312,7 +312,8 @@ class _ModelAsker:
             return asyncio.run(write())
         except LimitError as limit:
             self._report_limit(limit)
-            raise EndedError(StopReason.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
+            reason = f"{limit}: {limit.reason}" if limit.reason else str(limit)
+            raise EndedError(StopReason.LIMIT, reason) from None
         except UnansweredError as fault:
             raise EndedError(StopReason.NO_REPLY, str(fault)) from None
 

@@ -388,7 +388,8 @@ class _Check:
                 complain(line)
             return Exit.FOUND
         failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
-        return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, self._fixed)
+        of_findings = Exit.FOUND if failing[given.fail_on] else Exit.CLEAN
+        return max(of_findings, self._fixed)
 
     def _report(self, finder: "SettingsFinder", processes: int | None = None) -> "Summary":
         """Lint, report and return the summary."""
@@ -396,7 +397,8 @@ class _Check:
         from rubric_lint.lint.run.cache import Cache
 
         given = self._given
-        with nullcontext() if given.no_cache else Cache.here() as cache:
+        opened = nullcontext() if given.no_cache else Cache.here()
+        with opened as cache:
             lint = protect_rubrics(
                 given.output,
                 partial(lint_files, cache=cache, processes=processes, edits=self._form in WITH_EDITS),

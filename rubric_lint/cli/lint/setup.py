@@ -45,7 +45,8 @@ def init(given: Given) -> None:
     from rubric_lint.lint.project.files import name_other_kind
     from rubric_lint.model.starter import start
 
-    name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
+    usual = "example.suite.yaml" if given.suite else "example.rubric.yaml"
+    name = given.file or usual
     advice = "choose a name that ends in .yaml or .json"
     other_kind, notation = name_other_kind(name), kind_of(name)
     if other_kind:
@@ -59,14 +60,16 @@ def init(given: Given) -> None:
     if is_folder(name):
         raise click.UsageError(f"{name} is a folder; name a file in it")
     try:
-        with Path(name).open("wb" if given.force else "xb") as stream:
+        mode = "wb" if given.force else "xb"
+        with Path(name).open(mode) as stream:
             stream.write(text.encode())
     except FileExistsError:
         raise click.UsageError(f"{name} already exists; name another file, or use --force to overwrite it") from None
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    click.echo(f"  {suggest('check', name if visible(name) == name else '.')}", err=True)
+    place = name if visible(name) == name else "."
+    click.echo(f"  {suggest('check', place)}", err=True)
 
 
 @command(

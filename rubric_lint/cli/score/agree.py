@@ -175,7 +175,8 @@ def agree(given: Given) -> int:
     with open_page(given.report, *inputs) as page:
         read_files(reader, given.results, given.labels, given.mapping)
         try:
-            ratings = reader.join(given.raters, LabelSelection(given.chosen) if given.chosen else None)
+            chosen = LabelSelection(given.chosen) if given.chosen else None
+            ratings = reader.join(given.raters, chosen)
         except UnusableRatingsError as unusable:
             complain_of_records(reader)
             raise UserError(str(unusable)) from None

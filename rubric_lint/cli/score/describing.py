@@ -135,7 +135,8 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
     shown = [f"`{name}` ({_show(values[0])})" for name, values in islice(fields.values.items(), _MOST_FIELDS)]
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
-    yield f"{visible(file)} has {', '.join(shown)}.{' You can:' if possible else ''}"
+    advice = " You can:" if possible else ""
+    yield f"{visible(file)} has {', '.join(shown)}.{advice}"
     yield from possible
     if needed:
         yield f"  Not recognized; name the fields if the file has them: {', '.join(needed)}."
@@ -176,12 +177,15 @@ def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mappi
 
 
 def _show(value: Any) -> str:
-    return visible(shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), 24))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return visible(shorten(text, 24))
 
 
 def _unwrap(records: list[dict[str, Any]]) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the records in a list of the only object of a file, and the mapping that reads them."""
-    for name, (value, *_) in _list_values(records) if len(records) == 1 else ():
+    if len(records) != 1:
+        return {}, records
+    for name, (value, *_) in _list_values(records):
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return {RECORDS: name}, value[:_LOOKED_AT]
     return {}, records
@@ -200,8 +204,8 @@ def _list_values(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, li
         if values:
             yield name, values
         inner = [value for value in values if isinstance(value, dict)]
-        if inner and len(inner) == len(values):
-            for step, found in _list_values(inner) if name.count(".") < _DEPTH else ():
+        if inner and len(inner) == len(values) and name.count(".") < _DEPTH:
+            for step, found in _list_values(inner):
                 yield f"{name}.{step}", found
 
 

@@ -205,7 +205,8 @@ def _prepare(
         else:
             source = work.open_answers(opened)
             # To compare an existing results file with the answers, they are read a second time.
-            reading.total = source.count_bytes() * (2 if output.exists() else 1)
+            times = 2 if output.exists() else 1
+            reading.total = source.count_bytes() * times
             total = source.check(reading)
             panel = batch or work.access.connect(work.account)
             journal = opened.enter_context(Journal(output))

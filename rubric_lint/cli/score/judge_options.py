@@ -120,7 +120,8 @@ def _read_pairs(values: tuple[str, ...], form: str) -> dict[str, str]:
             raise click.BadParameter(f"the header `{name}` cannot be set")
         if name.lower() in {header.lower() for header in found}:
             raise click.BadParameter(f"the header `{name}` is given twice")
-        found["Authorization" if name.lower() == "authorization" else name] = rest
+        header = "Authorization" if name.lower() == "authorization" else name
+        found[header] = rest
     return found
 
 
@@ -335,7 +336,8 @@ def _find_keys(
         raise click.UsageError("--api-key-env names a key that no model would use: each has one of its own")
     keys = []
     for place, takes_common in enumerate(are_default):
-        variable = own.get(place) or (common if takes_common else None)
+        shared = common if takes_common else None
+        variable = own.get(place) or shared
         key = ""
         if variable or takes_common:
             is_needed = variable is not None or not (models[place].url or has_base_url)
@@ -425,7 +427,8 @@ def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
         from rubric_lint.judge.batches import ANTHROPIC_URL
 
         asking["base_url"] = ANTHROPIC_URL
-    return BatchOptions(None if requests is None else Path(requests), results, form, size)
+    path = None if requests is None else Path(requests)
+    return BatchOptions(path, results, form, size)
 
 
 class AnswersFile:

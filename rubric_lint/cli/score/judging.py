@@ -196,7 +196,8 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
     async def tick() -> None:
         while True:
             waiting = max(pace.pause_left for pace in run.panel.paces)
-            progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
+            note = f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else ""
+            progress.show(note)
             await asyncio.sleep(_TICK)
 
     async with run.panel:

@@ -43,9 +43,10 @@ def load(
         rubrics = load_rubrics(name, data, of_file)
     except RubricError as wrong:
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
-    for rubric in rubrics.values() if is_asked else ():
-        if rubric.has_own_mark:
-            complain(f"warning: --pass has no effect on `{visible(rubric.name)}`, whose `pass_threshold` holds")
+    if is_asked:
+        for rubric in rubrics.values():
+            if rubric.has_own_mark:
+                complain(f"warning: --pass has no effect on `{visible(rubric.name)}`, whose `pass_threshold` holds")
     return rubrics
 
 
@@ -82,7 +83,9 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
 def read_grades(values: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """Read what letter grades are worth, such as `C=10,P=5,I=0`."""
     found: dict[str, int] = {}
-    for part in ",".join(values).split(",") if values else ():
+    if not values:
+        return ()
+    for part in ",".join(values).split(","):
         letter, _, number = (piece.strip() for piece in part.partition("="))
         if len(letter) != 1 or not letter.isalpha() or not number.removeprefix("-").isdecimal():
             raise click.BadParameter(f"{part!r} is not LETTER=VALUE, such as C=10")
@@ -116,7 +119,10 @@ def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = (
     """Return the files of labels: those that are given, or `default`, or these files if --map has columns of people."""
     from rubric_lint.scoring.records.mapping import HUMAN, has_side
 
-    return given.labels or default or (tuple(files) if has_side(given.mapping, HUMAN) else ())
+    named = given.labels or default
+    if named:
+        return named
+    return tuple(files) if has_side(given.mapping, HUMAN) else ()
 
 
 def check_answer_fields(given: Given) -> None:
@@ -214,9 +220,8 @@ def check_field(name: str, about: "Sequence[AnswerContext]") -> None:
         raise UserError(f"--by: no answer has a text or a number in `{name}`, so there are no groups")
     if not values:
         known = count_values(about)
-        raise UserError(
-            f"--by: no answer has the field `{name}`; {point_to_known(name, known) if known else 'none has any'}"
-        )
+        advice = point_to_known(name, known) if known else "none has any"
+        raise UserError(f"--by: no answer has the field `{name}`; {advice}")
     if len(values) > MOST_GROUPS:
         raise UserError(f"--by: `{name}` has {len(values)} values; groups of answers are at most {MOST_GROUPS}")
 
@@ -260,6 +265,7 @@ def require_readable(outputs: Sequence[str]) -> None:
             with open_input(name):
                 pass
         except (OSError, ValueError) as fault:
-            faults.append(str(fault) if name == STDIN else f"{name}: {explain_os_error(name, fault)}")
+            reason = str(fault) if name == STDIN else f"{name}: {explain_os_error(name, fault)}"
+            faults.append(reason)
     if faults:
         raise UserError(*faults)

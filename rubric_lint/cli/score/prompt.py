@@ -113,7 +113,8 @@ def _print(given: Given) -> int:
         key = json.dumps(_read_id(given.key))
         order = order_criteria(rubric, given.shuffle, key, given.model, given.sample or 1)
     parts = divide_criteria(rubric, order, per_criterion=given.per_criterion)
-    case = JudgedCase(given.answer, rubric.question if given.question is None else given.question, given.reference)
+    question = rubric.question if given.question is None else given.question
+    case = JudgedCase(given.answer, question, given.reference)
     prompts = [write_prompt(part, case) for part in parts]
     if given.form == "messages":
         requests = [[message._asdict() for message in messages] for messages in prompts]
@@ -123,7 +124,9 @@ def _print(given: Given) -> int:
         for number, (part, messages) in enumerate(zip(parts, prompts, strict=True), start=1):
             if given.per_criterion:
                 title = f"==== Request {number} of {len(parts)}: {visible(part.criteria[0].id)} ===="
-                click.echo(title if number == 1 else f"\n{title}")
+                if number > 1:
+                    click.echo()
+                click.echo(title)
             click.echo(as_text(messages))
     return Exit.CLEAN
 

@@ -21,7 +21,15 @@ from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, to_data
 from rubric_lint.model.suggest import format_need
-from rubric_lint.report.scores import FORMS, RESULT_ENDINGS, JsonLinesText, check_name, open_results
+from rubric_lint.report.scores import (
+    FORMS,
+    RESULT_ENDINGS,
+    JsonLinesText,
+    JsonText,
+    TotalsText,
+    check_name,
+    open_results,
+)
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
@@ -66,23 +74,26 @@ def score_files(
     if given.compare:
         inputs.append(given.compare)
     results = ResultOutput(given.output, rubrics, inputs, compact=given.compact) if given.output else None
-    progress = Progress(sys.stderr, "scoring", "outputs", None if STDIN in outputs else _count_bytes(outputs))
+    size = None if STDIN in outputs else _count_bytes(outputs)
+    progress = Progress(sys.stderr, "scoring", "outputs", size)
     is_terminal = sys.stdout.isatty()
-    form = given.form or ("table" if is_terminal and not (given.compact or given.output) else "jsonl")
+    usual = "table" if is_terminal and not (given.compact or given.output) else "jsonl"
+    form = given.form or usual
 
     def write(text: str) -> None:
         if is_terminal:
             progress.clear()
         write_all(text)
 
-    writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
+    writer = results or _make_writer(form, write, compact=given.compact)
     page, other = (extras.page, extras.other) if extras else (None, None)
     observer = page or other
+    add = observer.add if observer else None
     scoring = ScoringRun(
         rubrics,
         writer.add,
         progress,
-        observer.add if observer else None,
+        add,
         several=len(outputs) > 1,
         reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
         mapping=select_side(given.mapping, JUDGE),
@@ -92,9 +103,11 @@ def score_files(
     # Collect no garbage: everything loaded stays, and entries are freed without it.
     gc.freeze()
     gc.set_threshold(100_000)
+    closing_page = closing(page) if page else nullcontext()
+    closing_results = closing(results) if results else nullcontext()
     with (
-        closing(page) if page else nullcontext(),
-        closing(results) if results else nullcontext(),
+        closing_page,
+        closing_results,
         open_page(given.report, *inputs) as file,
     ):
         code = _score_streams(scoring, outputs, progress)
@@ -104,7 +117,8 @@ def score_files(
         writer.end(scoring.totals, more)
         warnings = list(scoring.warnings())
         if other:
-            warnings += _write_comparison(other, more["comparison"], given, write if form == "table" else None)
+            show = write if form == "table" else None
+            warnings += _write_comparison(other, more["comparison"], given, show)
         if results and code is Exit.CLEAN:
             results.finish()
         for warning in warnings:
@@ -157,10 +171,17 @@ def _write_comparison(
     return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
+def _make_writer(form: str, write: Callable[[str], None], *, compact: bool) -> JsonLinesText | JsonText | TotalsText:
+    if compact:
+        return JsonLinesText(write, compact=True)
+    return FORMS[form](write, make_style())
+
+
 def _complain_of_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
-    for limit in failing if quiet else decided:
+    shown = failing if quiet else decided
+    for limit in shown:
         complain(str(limit))
     return Exit.FOUND if failing else Exit.CLEAN
 
@@ -300,7 +321,8 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
         from rubric_lint.assess.diff.compare_runs import OtherRun
 
         texts = RecordTexts() if given.report else None
-        other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
+        keep = texts.add if texts else lambda _: None
+        other = OtherRun(rubrics, reading, keep)
         if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
@@ -357,8 +379,10 @@ def assess_outputs(given: Given) -> "AssessmentReport | str":
 def _read_date() -> date:
     """Return the date for the report: today, or that of SOURCE_DATE_EPOCH, which makes reports reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is None:
+        return datetime.now(UTC).date()
     try:
-        return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
+        return datetime.fromtimestamp(int(given), UTC).date()
     except (ValueError, OverflowError, OSError):
         raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
 
@@ -375,7 +399,8 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     except ImportError:
         raise UserError(f"--engine ray {format_need('ray')}") from None
     totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))
-    form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
+    usual = "table" if sys.stdout.isatty() else "jsonl"
+    form = given.form or usual
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
     FORMS[form](write_all, make_style()).end(totals, more)
     if judged_otherwise:

@@ -65,7 +65,8 @@ def score(given: Given) -> int:
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
     check_reading(given, rubrics)
     given.outputs = find_files(given.outputs)
-    require_readable([*given.outputs, *([given.compare] if given.compare else []), *given.labels])
+    compared = [given.compare] if given.compare else []
+    require_readable([*given.outputs, *compared, *given.labels])
     if given.engine:
         return run.score_by_engine(rubrics, given)
     extras = None

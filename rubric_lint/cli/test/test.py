@@ -70,7 +70,9 @@ def init(given: Given) -> int:
     tested = Runner(given.finder()).open_rubric(path, name)
     if isinstance(tested, str):
         raise UserError(tested)
-    reference = _relate(path, target) + (f"#{name}" if name else "")
+    reference = _relate(path, target)
+    if name:
+        reference += f"#{name}"
     if given.outputs is None:
         start = start_outline(tested, reference)
     else:
@@ -101,7 +103,8 @@ def _write_tests(given: Given, target: str, start: "StarterTests") -> None:
     except WriteError as fault:
         raise click.UsageError(f"cannot write {target}: {fault}") from None
     click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
-    click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
+    place = target if visible(target) == target else "."
+    click.echo(f"  {suggest('test', place, **given.settings)}", err=True)
 
 
 def _read(outputs: str, tested: "TestedRubric") -> "list[RecordedResult]":

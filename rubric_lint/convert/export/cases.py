@@ -403,7 +403,8 @@ def _find_used(member: FileRubric) -> Iterator[Path]:
     """Find the paths of what is written or reported otherwise: each field of a source is one of both by its schema."""
     rubric, view = member.rubric, member.rubric.view
     yield from _list_places(rubric)
-    yield from (field.path for field in (member.source.fields if member.source else ()))
+    if member.source:
+        yield from (field.path for field in member.source.fields)
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
     if view and view.dialect.name == "shape":  # its table points to a scale next to the criteria, for example

@@ -22,7 +22,8 @@ def _write_agent_skills(context: ExportContext) -> str:
         for number, criterion in enumerate(criteria, 1):
             text = criterion.outcome or ""
             is_plain_text = criterion.id == f"rubric-{number}"
-            items.append(text if is_plain_text else {"id": criterion.id, "text": text})
+            item = text if is_plain_text else {"id": criterion.id, "text": text}
+            items.append(item)
             has_ids = has_ids or not is_plain_text
         case_id = int(case.name) if case.name.isdecimal() else case.name
         evals.append({"id": case_id, "prompt": texts.pop("input", ""), **texts, "assertions": items})

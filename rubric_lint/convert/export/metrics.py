@@ -71,7 +71,8 @@ def _write_deepeval(context: ExportContext) -> str:
                 gate = Decimal(criterion.gate or 0) / HIGHEST
                 metrics.append(_make_metric(context, name, about, criterion.scale, max(gate, least)))
             else:  # the metric is 1 if the criterion is met, else 0
-                questions.append((own, criterion.outcome or "", Decimal(1) if criterion.gate else least))
+                mark = Decimal(1) if criterion.gate else least
+                questions.append((own, criterion.outcome or "", mark))
     names = [metric.name for metric in metrics] + [question[0] for question in questions]
     for metric, count in Counter(names).items():
         if count > 1:

@@ -78,7 +78,8 @@ def convert_suite(
     """
     suite, sources = read_suite(documents, rubrics, target)
     marks = [(member.document.number, find_mark(member.rubric)) for member in rubrics if member.source]
-    converter = _SuiteConverter(suite, target, marks if target.writes_mark else ())
+    written_marks = marks if target.writes_mark else ()
+    converter = _SuiteConverter(suite, target, written_marks)
     read_case = converter.convert_case if target.has_cases else converter.show_case
     cases = {case.key: read_case(case) for case in suite.cases}
     fields = converter.convert_fields()
@@ -247,7 +248,8 @@ class _SuiteConverter:
         """Return the texts of a case that a target without cases shows."""
         texts: dict[str, str] = {}
         shown = {"id"} if case.names_rubrics and self.shows_id else set[str]()
-        for name, text in self.read_texts(case) if self.shows_texts and case.names_rubrics else ():
+        case_texts = self.read_texts(case) if self.shows_texts and case.names_rubrics else ()
+        for name, text in case_texts:
             if not (isinstance(text.value, str) and text.value.strip()):
                 shown |= self.report_text(case, text)
                 continue
@@ -314,7 +316,8 @@ class _SuiteConverter:
             value = self._check_text(case, text)
         except _LostError as lost:
             return self.report_text(case, text._replace(value=lost))
-        _put(written, ("vars", name) if self.to_template else (name,), value)
+        place = ("vars", name) if self.to_template else (name,)
+        _put(written, place, value)
         if self.to_template and name == "expected_output":
             message = f"`{text.part.path[-1]}` is kept as a variable, which the judge of {self.title} sees"
             self.report_loss(text.part, f"{message} only if a text names it")
@@ -336,7 +339,8 @@ class _SuiteConverter:
         if holder == "vars":
             if self.source == PROMPTFOO and isinstance(part.value, list) and not self.keeps:
                 raise _LostError("promptfoo runs the case once for each item of this list")
-            return (holder, inner), self.translate(part.value if self.keeps else self.pack(part.value))
+            value = part.value if self.keeps else self.pack(part.value)
+            return (holder, inner), self.translate(value)
         if name == "threshold" and self.target != PROMPTFOO:
             return ("execution", name), self.translate(part.value)  # no AgentV reads a `threshold` of a test itself
         has_field = name in {"id", "metadata", "threshold"} or (name == "description" and self.target != AGENTV_4)
@@ -396,9 +400,10 @@ class _SuiteConverter:
     def convert_fields(self) -> dict[str, Any]:
         """Return the fields of the suite that the target has."""
         written: dict[str, Any] = {}
-        for part in self.suite.shared if self.has_cases else ():
-            message = f"that the criteria in `{part.path[-1]}` count in every test"
-            self.report_loss(part, f"{message}: {self.title} gets them as a test of their own")
+        if self.has_cases:
+            for part in self.suite.shared:
+                message = f"that the criteria in `{part.path[-1]}` count in every test"
+                self.report_loss(part, f"{message}: {self.title} gets them as a test of their own")
         if self.to_template and self.source != PROMPTFOO:
             written["prompts"] = [_PROMPT]
         for name, part in self.suite.fields.items():

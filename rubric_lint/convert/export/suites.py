@@ -396,7 +396,8 @@ def _write_promptfoo(context: ExportContext) -> str:
         if assertions:
             test["assert"] = assertions
         tests.append(test)
-    return to_yaml({**(context.suite.fields if context.suite else {}), "tests": tests})
+    suite_fields = context.suite.fields if context.suite else {}
+    return to_yaml({**suite_fields, "tests": tests})
 
 
 def _format_scale(criterion: Criterion) -> str | None:

@@ -233,8 +233,9 @@ _ASKED = {
 def _write_markdown(context: ExportContext) -> str:
     """Write a section for each rubric; `rubric-lint import` reads back what is not listed as lost."""
     texts: dict[str, Mapping[str, str]] = {}
-    for case in group_cases(context) if context.suite else ():
-        texts |= {member.name: case.converted.fields for member in case.rubrics}
+    if context.suite:
+        for case in group_cases(context):
+            texts |= {member.name: case.converted.fields for member in case.rubrics}
     for name, rubric in context.rubrics.items():
         for text, path in _make_sheet(rubric).texts:
             if unescape(escape(text)).strip() != text:
@@ -243,7 +244,8 @@ def _write_markdown(context: ExportContext) -> str:
         for criterion in rubric.criteria:
             if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
                 shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
-                context.report_gate(name, criterion, shown if criterion.gate else "not shown, as nothing misses it")
+                reason = shown if criterion.gate else "not shown, as nothing misses it"
+                context.report_gate(name, criterion, reason)
     sections = (_write_section(name, rubric, texts.get(name, {})) for name, rubric in context.rubrics.items())
     return "\n".join(line for section in sections for line in section)
 

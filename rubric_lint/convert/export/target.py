@@ -220,7 +220,9 @@ def _find_lines(document: Document, place: Path) -> Span:
             break
         first = above
     line_end = text.find("\n", last)
-    return Span(first, len(text) if line_end < 0 else line_end)
+    if line_end < 0:
+        line_end = len(text)
+    return Span(first, line_end)
 
 
 class PlacedValue(NamedTuple):

@@ -249,5 +249,7 @@ def write_mark(share: Fraction, scoring: ScoringRubric, scale: Ends | None) -> i
     shifted = mark * 10**_MOST_DIGITS
     if shifted.denominator == 1:
         number = (Decimal(shifted.numerator) / 10**_MOST_DIGITS).normalize()
-        return as_number(number if number.as_tuple().exponent < 0 else Decimal(int(number)))
+        if number.as_tuple().exponent >= 0:
+            number = Decimal(int(number))
+        return as_number(number)
     return f"{near.numerator}/{near.denominator}"

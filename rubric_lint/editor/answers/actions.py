@@ -91,7 +91,8 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
     fixes = [(finding, repair) for finding in found for repair in list_fixes(finding)]
     is_long = len(state.text.content) > _LONG
     is_later = is_long and abilities.lazy  # the fix is proved when the user selects it
-    for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
+    most = _FEW if is_long and not abilities.lazy else _MOST
+    for finding, repair in fixes[:most]:
         title = _title(repair) if repair.safe else f"{_title(repair)} (unsafe)"
         yield from _act(analysis, Deferred.FIX, title, finding, abilities, is_later=is_later, repair=repair)
     firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
@@ -107,7 +108,8 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
     for finding in found[:_MOST]:  # for a lazy editor, a comment may be placed; for others, one can be
         if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
             yield from _act(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
-    for span, near_miss in analysis.find_near_misses() if CAN_RUN else ():
+    near_misses = analysis.find_near_misses() if CAN_RUN else ()
+    for span, near_miss in near_misses:
         if span.start <= place.end and place.start <= span.end and ADOPT_IT in near_miss.steps:
             command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[state.uri, ""])
             diagnostics = [make_diagnostic(state, (span, near_miss))]
@@ -140,13 +142,15 @@ def _act(
         data["choice"] = choice
     if repair:
         data["title"] = repair.title
+    is_preferred = True if repair and repair.safe else None
+    own_data = None if edit else data
     yield types.CodeAction(
         title=title,
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
-        is_preferred=True if repair and repair.safe else None,
+        is_preferred=is_preferred,
         edit=edit,
-        data=None if edit else data,
+        data=own_data,
     )
 
 
@@ -168,7 +172,8 @@ def find_edit(
         for finding in found:
             for fix in list_fixes(finding):
                 if (fix.choice, fix.title) == repair and _is_sound(analysis, [(finding, fix)]):
-                    return _edit(state, fix.edits, abilities, confirm="" if fix.safe else _title(fix))
+                    confirm = "" if fix.safe else _title(fix)
+                    return _edit(state, fix.edits, abilities, confirm=confirm)
         return None
     if result is None or state.settings is None:
         return None
@@ -184,7 +189,8 @@ def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool
 
 def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
     """Return the compatible fixes of a rule by one choice, or the plain ones."""
-    chosen = choose(analysis.find_of(rule), FixSelection(not choice, (choice,) if choice else ()))
+    choices = (choice,) if choice else ()
+    chosen = choose(analysis.find_of(rule), FixSelection(not choice, choices))
     return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
 
 

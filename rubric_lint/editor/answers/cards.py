@@ -24,7 +24,9 @@ from rubric_lint.source.source import Source, UndecodableError
 def format_criterion(rubric: Rubric, criterion: Criterion) -> str:
     """Write the card of a criterion: its name, share, gate, and bands or levels."""
     worth = f"weight {_format_share(rubric, criterion)}; gate: {_format_gate(criterion)}"
-    lines = [f"**{escape(criterion.id)}**: {'a critical failure' if criterion.is_failure else worth}"]
+    if criterion.is_failure:
+        worth = "a critical failure"
+    lines = [f"**{escape(criterion.id)}**: {worth}"]
     if criterion.applies_if:
         lines.append(f"applies if: {escape(criterion.applies_if)}")
     if criterion.levels is not None:

@@ -71,7 +71,8 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
         return [_make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)]
     lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
     # Over the first criteria in a home-made format that a table in the settings would have read.
-    for near_miss in analysis.result.unread if analysis.result else ():
+    unread = analysis.result.unread if analysis.result else ()
+    for near_miss in unread:
         if ADOPT_IT in near_miss.steps:
             start = types.Position(near_miss.line - 1, 0)
             lenses.append(_make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT))
@@ -104,7 +105,8 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
         if outputs:
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
             outputs = []  # the command scores those of all rubrics of the file
-        yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
+        shown = name if len(analysis.rubrics) > 1 else ""
+        yield add("Show prompt", SHOW_PROMPT, shown)
 
 
 def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
@@ -122,7 +124,9 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     evidence = sort_findings(analysis.source, analysis.findings, named)
     for loaded, findings, review in zip(named, evidence, analysis.reviews, strict=True):
         assessed = assess(loaded, findings, review, USUAL)
-        for criterion in assessed.criteria if assessed.review.answers else ():
+        if not assessed.review.answers:
+            continue
+        for criterion in assessed.criteria:
             lack = f": {format_lack(criterion, assessed)}" if criterion.standing is Standing.INCONCLUSIVE else ""
             start = types.Position(criterion.line - 1, 0)
             title = f"{criterion.standing}{lack}".capitalize()
@@ -203,7 +207,8 @@ def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
         if is_test_file(path):
             files = [path]
         if not files:
-            init = suggest("test init", f"{path}#{name}" if name else path)
+            reference = f"{path}#{name}" if name else path
+            init = suggest("test init", reference)
             return f"no file in {folder} tests this rubric; `{init}` writes one"
         return ProgramCall("test", tuple(_shorten(files, folder)), f"{stem} tests")
     if command == SCORE_OUTPUTS:

@@ -68,7 +68,9 @@ def _offer_in_comment(state: State, source: Source, offset: int) -> Iterator[typ
     cards: Mapping[str, str] = _KINDS
     if rules:
         closing = source.text.find("]", end, line.end)
-        others = source.text[end : closing if closing >= 0 else end]
+        if closing < 0:
+            closing = end
+        others = source.text[end:closing]
         there = {*re.findall(r"[\w-]+", rules["before"]), *re.findall(r"[\w-]+", others)}
         cards = {name: BY_NAME[name].summary for name in sorted(BY_NAME.keys() - there)}
     for name, card in cards.items():
@@ -98,7 +100,8 @@ def _offer_ids(state: State, source: Source, offset: int) -> Iterator[types.Comp
     stand_in = json.dumps(_STAND_IN) if kind_of(source.name).is_json else _STAND_IN
     has_colon = _COLON.match(source.text, word.end, line.end) is not None
     # In a list and in braces, both a value and a key can be typed.
-    for written in (stand_in,) if has_colon else (stand_in, f"{stand_in}: null"):
+    entries = [stand_in] if has_colon else [stand_in, f"{stand_in}: null"]
+    for written in entries:
         text = source.text[: word.start] + written + source.text[word.end :]
         for document in read_documents(Source(source.name, text))[0][:1]:
             for path in document.extents:
@@ -125,10 +128,11 @@ def _make_id(state: State, word: Span, criterion: TestedCriterion, colon: str) -
     )
     quote = state.text.body[word.start : min(word.start + 1, word.end)]
     is_quoted = quote in ('"', "'")  # an editor compares what is typed with the quotes that are a part of it
+    filter_text = f"{quote}{criterion.id}{quote}" if is_quoted else None
     return types.CompletionItem(
         label=criterion.id,
         kind=types.CompletionItemKind.Reference,
         documentation=types.MarkupContent(types.MarkupKind.Markdown, criterion.card),
-        filter_text=f"{quote}{criterion.id}{quote}" if is_quoted else None,
+        filter_text=filter_text,
         text_edit=state.text.edit(Edit(word, written + colon)),
     )

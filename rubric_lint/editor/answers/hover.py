@@ -56,9 +56,10 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
         return None
     whole = Span(max(span.start for span in spans), min(span.end for span in spans))
     text = analysis.state.text
+    extent = text.range(whole) if whole.start <= offset <= whole.end else None
     return types.Hover(
         types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(cards))),
-        text.range(whole) if whole.start <= offset <= whole.end else None,
+        extent,
     )
 
 
@@ -88,14 +89,16 @@ def _describe(
         word = path[-1] if is_key else document.value(path)
         card = _format_setting(path[len(table) :], word, is_key=is_key) if is_ours else ""
         if card:
-            yield document.span(path, Part.KEY if is_key else Part.VALUE), card
+            part = Part.KEY if is_key else Part.VALUE
+            yield document.span(path, part), card
     elif settings and settings.is_test_file:
         card = _format_field(str(path[-1]), schema_of_tests().find(path)) if is_key else ""
         if card:
             yield document.span(path, Part.KEY), card
-            for criterion in list_criteria(analysis.state, document.data) if names_criteria(path[:-1]) else ():
-                if criterion.id == path[-1]:
-                    yield document.span(path, Part.KEY), criterion.card
+            if names_criteria(path[:-1]):
+                for criterion in list_criteria(analysis.state, document.data):
+                    if criterion.id == path[-1]:
+                        yield document.span(path, Part.KEY), criterion.card
     else:
         yield from _describe_in_suite(analysis, document, path, offset, is_key=is_key, effects=effects)
 
@@ -149,7 +152,8 @@ def _format_setting(steps: Path, word: Any, *, is_key: bool) -> str:
     """Return the card of a rule that the settings name, or of a setting; empty for other values."""
     joined = schema_of(_SETTINGS).joined
     around = find_below(joined, joined, steps[:-1])
-    if isinstance(word, str) and word in BY_NAME and around.get("propertyNames" if is_key else "items") == _RULE:
+    place = "propertyNames" if is_key else "items"
+    if isinstance(word, str) and word in BY_NAME and around.get(place) == _RULE:
         return f"**{word}**: {BY_NAME[word].summary}"
     return _format_field(str(word), find_below(joined, joined, steps)) if is_key else ""
 

@@ -59,11 +59,13 @@ def _find_matching(data: Any, steps: Sequence[str], path: Path) -> Iterator[tupl
     if not steps:
         yield path, data
     elif steps[0] == "{}":
-        for key in data if isinstance(data, dict) else ():
-            yield (*path, key), key
+        if isinstance(data, dict):
+            for key in data:
+                yield (*path, key), key
     elif steps[0] == "*":
-        for number, item in enumerate(data if isinstance(data, list) else ()):
-            yield from _find_matching(item, steps[1:], (*path, number))
+        if isinstance(data, list):
+            for number, item in enumerate(data):
+                yield from _find_matching(item, steps[1:], (*path, number))
     elif isinstance(data, dict) and steps[0] in data:
         yield from _find_matching(data[steps[0]], steps[1:], (*path, steps[0]))
 
@@ -72,9 +74,10 @@ def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the records of a document with their paths: all of a list, or the document itself."""
     if isinstance(data, dict):
         yield (), data
-    for number, item in enumerate(data if isinstance(data, list) else ()):
-        if isinstance(item, dict):
-            yield (number,), item
+    if isinstance(data, list):
+        for number, item in enumerate(data):
+            if isinstance(item, dict):
+                yield (number,), item
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,8 @@ def find_owners(library: Library, reading: LibraryFile, offset: int) -> list[tup
     found = [(owner, span) for owner, span in own if span.start <= offset <= span.end]
     if found:
         return found
-    for document in reading.documents[:1] if is_test else reading.documents:
+    documents = reading.documents[:1] if is_test else reading.documents
+    for document in documents:
         if not document.span(()).start <= offset <= document.span(()).end:
             continue
         for use in _list_uses(reading, document, is_test=is_test):
@@ -196,12 +200,15 @@ def find_owners(library: Library, reading: LibraryFile, offset: int) -> list[tup
 
 def _list_uses(reading: LibraryFile, document: Document, *, is_test: bool) -> Iterator[IdUse]:
     """Yield the ids in a document of a file: in what its tests expect and in their outputs, or in its records."""
-    for at, data in _find_matching(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
-        for pattern in _OF_TEST if is_test else _OF_RECORD:
+    places = _find_matching(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data)
+    patterns = _OF_TEST if is_test else _OF_RECORD
+    for at, data in places:
+        record = None if is_test else data
+        for pattern in patterns:
             part = Part.KEY if pattern.endswith("{}") else Part.VALUE
             for path, name in _find_matching(data, pattern.split("/"), at):
                 if isinstance(name, str):
-                    yield IdUse(reading, document, path, name, part, None if is_test else data, at)
+                    yield IdUse(reading, document, path, name, part, record, at)
 
 
 def _find_tested(library: Library, file: str, document: Document) -> list[IdOwner]:
@@ -227,11 +234,13 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
             for document in library.read(path).documents[:1]:
                 if identify(file) in map(identify, list_needed(path, document)[1:]):
                     found += _find_tested(library, path, document)
-    for path in files if not found else ():
+    others = [] if found else files
+    for path in others:
         if path == file or is_test_file(path) or path.lower().endswith(".jsonl"):
             continue
         with suppress(UnreadError):
-            for owner in list_owners(library.read(path)) if library.may_hold(path, name) else ():
+            owners = list_owners(library.read(path)) if library.may_hold(path, name) else []
+            for owner in owners:
                 if owner.id == name:
                     meaning = hash_rubric(owner.reading, owner.loaded.name)
                     if belongs(record, owner.loaded, meaning, file, is_recorded=False):
@@ -270,7 +279,8 @@ def find_uses(library: Library, owner: IdOwner, also: str = "") -> IdUses:
             uses.obstacles.append(f"{FilePath(file).name}: {fault}")
     meaning = hash_rubric(owner.reading, owner.loaded.name)
     by_hash = []
-    for file in library.list_files(path) if meaning else ():
+    files = library.list_files(path) if meaning else []
+    for file in files:
         if file.lower().endswith((".jsonl", ".json")):
             with suppress(UnreadError):  # nothing says that such a file belongs to the rubric
                 if library.holds(file, meaning):

@@ -97,10 +97,11 @@ class ScoredCriterion:
                     found.append(self._make_step(level.number_path, level.part, number, [number]))
             return tuple(filter(None, found))
         scale = self.located.rubric.scales[0] if self.criterion is None else self.criterion.scale
-        for band in scale.bands if scale else ():
-            if band.is_sound:
-                written = band.lower if band.part is Part.KEY else [band.lower, band.upper]
-                found.append(self._make_step(band.path, band.part, written, band.scores))
+        if scale:
+            for band in scale.bands:
+                if band.is_sound:
+                    written = band.lower if band.part is Part.KEY else [band.lower, band.upper]
+                    found.append(self._make_step(band.path, band.part, written, band.scores))
         return tuple(filter(None, found))
 
     def find_place(self, field: str) -> Path | None:
@@ -359,7 +360,8 @@ def _find_parts(scored: ScoredCriterion, options: EditorOptions) -> Iterator[_Hi
     for step in scored.steps:
         at = _end(scored, step)
         if options.range_hints:
-            yield _HintPart(at, f"band {step.low} to {step.high}" if step.is_short and step.high > step.low else "")
+            note = f"band {step.low} to {step.high}" if step.is_short and step.high > step.low else ""
+            yield _HintPart(at, note)
         if options.verdict_hints:
             yield _HintPart(at, _format_verdicts(step))
 

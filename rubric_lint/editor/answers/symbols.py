@@ -136,7 +136,8 @@ class _OutlineBuilder:
         extent = self._extents.get(path) if path else self._document.span(())
         if extent is None:
             return None
-        head = self._document.span(path, Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY)
+        part = Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY
+        head = self._document.span(path, part)
         if not (extent.start <= head.start and head.end <= extent.end):
             head = extent
         node: Node = {
@@ -155,10 +156,11 @@ class _OutlineBuilder:
 
 def _list_steps(criterion: Criterion) -> Iterator[tuple[Path, str, str | None]]:
     """Yield the path, the name and the outcome of each band and each described level of a criterion."""
-    for band in criterion.scale.bands if criterion.scale else ():
-        path = band.path[:-1] if band.path[-1] == "score_range" else band.path
-        bounds = ["?" if bound is None else str(bound) for bound in (band.lower, band.upper)]
-        yield path, " to ".join(bounds), band.outcome
+    if criterion.scale:
+        for band in criterion.scale.bands:
+            path = band.path[:-1] if band.path[-1] == "score_range" else band.path
+            bounds = ["?" if bound is None else str(bound) for bound in (band.lower, band.upper)]
+            yield path, " to ".join(bounds), band.outcome
     is_open = SPAN in (criterion.fields or {})
     for level in criterion.levels or ():
         if level.outcome or level.name or not is_open:
@@ -183,9 +185,8 @@ def _list_nodes(
         if not is_search or kind in _SEARCHED_KINDS:
             holder = {} if within is None else {"containerName": within}
             yield {"location": {"uri": uri, "range": node["range"]}, "name": name, "kind": kind, **holder}
-        yield from _list_nodes(
-            node["children"], uri, within if is_search and kind != _CASE else name, is_search=is_search
-        )
+        container = within if is_search and kind != _CASE else name
+        yield from _list_nodes(node["children"], uri, container, is_search=is_search)
 
 
 def make_folds(analysis: Analysis, limit: int | None) -> list[dict[str, int]] | None:

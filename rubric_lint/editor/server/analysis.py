@@ -82,11 +82,14 @@ class Analysis:
 
     def find_near_misses(self) -> Iterator[tuple[Span, Unread]]:
         """Find the near misses, each with the key or the text at its place."""
-        for unread in self.result.unread if self.result else ():
+        if not self.result:
+            return
+        for unread in self.result.unread:
             line = self.source.line_span(unread.line)
             start = line.start + unread.column - 1
             word = _WORD.match(self.source.text, start, line.end)
-            yield Span(start, word.end() if word else line.end), unread
+            end = word.end() if word else line.end
+            yield Span(start, end), unread
 
     def find_of(self, rule: str) -> list[Finding]:
         """Return the findings of a rule to show."""

@@ -97,7 +97,9 @@ class Protocol(LanguageServerProtocol):
             if isinstance(fault.__cause__, ClassValidationError):  # name the invalid parameters as they were sent
                 faults = "; ".join(transform_error(fault.__cause__))
                 faults = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
-                named = JsonRpcInvalidParams(f"{method}: {faults}" if method else faults)
+                if method:
+                    faults = f"{method}: {faults}"
+                named = JsonRpcInvalidParams(faults)
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=named.to_response_error())
                 raise AnsweredError from fault

@@ -13,7 +13,9 @@ SCHEMA = "rubric-lint/schema"
 def find_schema(analysis: Analysis) -> str:
     """Return the file name of the schema for completion of a YAML document; empty if no rubric in it has one."""
     is_yaml = kind_of(analysis.state.name) is Kind.YAML
-    for located in analysis.rubrics if is_yaml else ():
+    if not is_yaml:
+        return ""
+    for located in analysis.rubrics:
         rubric, settings = located.rubric, analysis.state.settings
         kind = "rubric" if (settings and settings.is_rubric_file) or not rubric.path else "suite"
         own = f"{rubric.version}/{kind}.json"

@@ -130,7 +130,8 @@ def find_files(folder: Folder) -> list[FoundFile]:
     stamps: dict[Path, Stamp] = {}
     found = []
     for item in find([folder.path or ""], folder.finder):
-        path = str(make_absolute(item.name if isinstance(item, File) else item.path))
+        name = item.name if isinstance(item, File) else item.path
+        path = str(make_absolute(name))
         if isinstance(item, Unreadable):
             found.append(FoundFile(path, folder, reason=item.reason))
             continue

@@ -171,7 +171,8 @@ class Folder:
         path = path_of(uri)
         file = expand(options.configuration, path) if options.configuration else None
         try:
-            return cls(uri, path, options, SettingsFinder(file=file, here=Path(path) if path else None))
+            here = Path(path) if path else None
+            return cls(uri, path, options, SettingsFinder(file=file, here=here))
         except SettingsError as fault:
             return cls(uri, path, options, fault)
 
