@@ -330,6 +330,7 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, o
     trust, reasons = _decide(evidence, assessment)
     needed = None
     if Reason.FEW_LABELS in reasons and assessment.worst:
+        # With more labels it is the next look at the data, whose bounds are wider.
         level = find_level(options.look + 1, len(assessment.judges))
         needed = count_needed_units(assessment.worst.shares, options.target, level)
     return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)

@@ -167,6 +167,7 @@ class ProbeCounts(NamedTuple):
         """Return the one-sided p of the sign test for more that rose (1), or fell (-1)."""
         more, less = (self.rose, self.fell) if side > 0 else (self.fell, self.rose)
         exact = DiscordantPairs(less, more).exact
+        # The two-sided p is twice the tail of the side with more.
         return 1.0 if exact is None or more <= less else exact / 2
 
     def to_json(self) -> dict[str, Any]:
@@ -282,6 +283,7 @@ def decide_probe(
     if is_decided:
         outcome = ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED
         return replace(result, outcome=outcome)
+    # One of these statements is enough to decide.
     needed = [_count_deciding(count, way, rose_at) for count in counts]
     if Fraction(*share) < _HALF:
         needed.append(count_deciding(share, _HALF, levels.most))

@@ -406,6 +406,7 @@ class Command(click.Command):
         if name in GONE:
             return f"; {GONE[name]}"
         instead = INSTEAD.get(name, "")
+        # An option that only another command has would be of no help.
         if instead.partition(" ")[0] in {"rubric-lint", *known}:
             return f"; did you mean `{instead}`?"
         if name.startswith("--"):

@@ -165,6 +165,7 @@ class Account:
             most_output = output
         if price is None or most_output is None:
             return None
+        # Nobody knows before how much comes from the cache, and a table may have a higher price for that.
         dearest = price._replace(input=max(price.input, price.cached))
         return dearest.charge(Tokens(need.size, most_output))
 
@@ -219,6 +220,7 @@ class Account:
         others_may_give_back = any(reservation is not own for reservation in self._open)
         if most == least or others_may_give_back or not self._has_room(requests, least - own_amount):
             return None
+        # The cost grows evenly from none of the output tokens to all of the ceiling.
         most_output = int((self._find_rest() + own_amount - least) * ceiling / (most - least))
         longest = max(self.spending.longest[need.model] for need in needs)
         return most_output if most_output >= (longest or _LEAST_OUTPUT) else None

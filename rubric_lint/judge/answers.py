@@ -209,6 +209,7 @@ def _read_answer(
         for field, near in _find_misspelt(tuple(record)):
             raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, mapping) for name in JudgedCase._fields}
+    # `rubric: null` names none, like an empty cell of a table.
     rubric = find_rubric({field: value for field, value in record.items() if value is not None}, rubrics)
     if texts["question"] is None:
         texts["question"] = rubric.question
@@ -242,6 +243,7 @@ def _text(record: dict[str, Any], name: str, mapping: Mapping[str, str]) -> Any:
     raise OutputError(f"`{place}` must be a string, or a list of messages that each have a `role`")
 
 
+# The records of a file have few different sets of fields.
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return each missing optional field with a similar given one, which a judge would not get."""

@@ -290,6 +290,7 @@ def _read_exchange(result: Mapping[str, Any]) -> Exchange:
     """Return the reply of a result without a fault, and when it was written; raise ReplyError if it is not one."""
     body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
+    # Up to the year 2514: much later ones are beyond what a date can have.
     sent = datetime.fromtimestamp(created, UTC) if type(created) is int and 0 < created < 1 << 34 else None
     return Exchange(read_reply_of(result), sent, None)
 

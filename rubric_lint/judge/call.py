@@ -31,6 +31,7 @@ SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "credenti
 """What the name of a field with a secret contains."""
 
 _NOT_SECRET = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "min_tokens", "stop_token_ids"})
+"""The fields whose names contain such a word, and which hold no secret."""
 
 
 @dataclass(frozen=True, slots=True)

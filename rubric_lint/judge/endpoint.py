@@ -94,6 +94,7 @@ async def read_body(chunks: AsyncIterator[bytes], packing: str) -> bytes:
     body = bytearray()
     try:
         async for chunk in chunks:
+            # One byte more than is allowed shows that there are too many; 0 would mean no limit.
             body += unpacker.decompress(chunk, _MOST_BYTES + 1 - len(body)) if unpacker else chunk
             if len(body) > _MOST_BYTES:
                 raise BodyError(f"the body has more than {_MOST_BYTES / 1e6:.0f} MB, the limit for a response")
@@ -404,6 +405,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             raise _TryAgainError(f"cannot read the response: {fault}") from None
         charge.is_usable = reply.fault is None
         reply = reply._replace(fault=charge.explain_cut(reply.fault))
+        # A text has tokens, so that a count of 0 for it is none.
         if reply.text and not charge.tokens.output:
             charge.tokens = charge.tokens._replace(output=None)
         return Exchange(reply, sent, time.monotonic() - start)
@@ -423,6 +425,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             advice, remedy = "(name the right address with --base-url)", Remedy(options="the right --base-url")
             return UnansweredError(message, lasting=True, advice=advice, remedy=remedy)
         code = fault.body.get("code") if isinstance(fault.body, dict) else None
+        # OpenAI sends the former with 429, and no pause brings credit.
         if code == "insufficient_quota" or status in _LASTING:
             no_key = status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY
             advice = "(no API key was sent; name its variable with --api-key-env)" if no_key else ""
@@ -440,6 +443,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         is_overload = status in _OVERLOADED or is_overload_error(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
+            # To wait for 0 seconds asks for no pause; then it is as long as without the header.
             wait = read_wait(response.headers) or None
             return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
         is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE

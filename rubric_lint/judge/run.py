@@ -324,6 +324,7 @@ class JudgeRun:
             fault = group
             while isinstance(fault, BaseExceptionGroup):
                 fault = fault.exceptions[0]
+            # Callers catch the exception itself, not the group in which the workers end.
             raise fault from None
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
@@ -334,6 +335,7 @@ class JudgeRun:
             if answer.key in self._journal.judged:
                 self.tally.skipped += 1
                 continue
+            # Without a limit nothing is reserved, and no body is written twice.
             needs = list_needs(answer, calls, self._options) if account.limit.is_set else []
             try:
                 with await account.reserve(needs) as reserved:

@@ -101,8 +101,7 @@ class Spending:
                 self.more = None if most is None or self.more is None else self.more + most
             return
         key = asked, answered
-        cached = min(tokens.cached or 0, tokens.input)
-        self._tokens[key] = self._tokens.get(key, Tokens()).plus(tokens._replace(cached=cached))
+        self._tokens[key] = self._tokens.get(key, Tokens()).plus(tokens)
         self._counted[key] += 1
         self.longest[asked] = max(self.longest[asked], tokens.output)
 

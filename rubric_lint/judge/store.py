@@ -62,7 +62,9 @@ class ReplyStore:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / NAME
+            # SQLite would create it as the umask says, and replies may be confidential.
             path.touch(mode=0o600)
+            # Without transactions of Python's: other runs write in between, and VACUUM is refused inside one.
             self._database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
             self._prepare(sqlite3.OperationalError)
         except self._errors as fault:
@@ -81,6 +83,7 @@ class ReplyStore:
         while True:
             try:
                 self._database.execute("PRAGMA journal_mode=WAL")
+                # With WAL, a loss of power costs the latest replies at most, and never the file.
                 self._database.execute("PRAGMA synchronous=NORMAL")
                 self._database.execute(_TABLE)
                 _drop_oldest(self._database, self._most)
@@ -126,6 +129,7 @@ def _drop_oldest(database: Any, kept: int) -> None:
         (count,) = database.execute("SELECT count(*) FROM replies").fetchone()
         kept = min(kept, count // 2)
     oldest = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?"
+    # Only VACUUM makes the file smaller; it writes all of it anew.
     if database.execute(oldest, (kept,)).rowcount and size > _MOST_BYTES:
         database.execute("VACUUM")
 

@@ -70,6 +70,7 @@ _MOST_SHOWN = 20
 
 def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], Sequence[str]]:
     """Return the rubrics to show, those with the most answers if there are many, and what to say of the others."""
+    # Of several rubrics the first agreement is that on all of them together.
     if len(agreements) <= _MOST_SHOWN + 1:
         return agreements, ()
     together, *others = agreements

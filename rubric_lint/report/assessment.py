@@ -165,6 +165,7 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
         yield _judge_all(text, found, given)
     elif found.indistinct:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
+        # The command of this run would ask the same model.
         yield _judge_all(text, found, given._replace(again=""))
     else:
         if any(record.outputs for record in review.invalid):
@@ -246,6 +247,7 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         text = "No label could be used: correct the labels, then run this again."
         yield NextStep(text, suggest("assess", *files, **labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
+        # At best half of them are bad, and each class needs the least number.
         count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = suggest("assess", *files, **again, labels=_name_sheet(given))
@@ -632,6 +634,7 @@ def _quote(text: str) -> str:
     """Escape a text for a cell of a Markdown table; names in backticks stay code."""
     parts = visible(" ".join(text.split())).split("`")
     parts[::2] = [_SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
+    # Else GitHub would notify whoever has a name that a text mentions.
     return "`".join(parts).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 

@@ -183,6 +183,7 @@ class _Origin:
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
         model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        # One more than are named, for "and others": records may name any number of models.
         if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
         if isinstance(time, str):
@@ -531,6 +532,7 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
         for verdict in _CODES:
             count = bins.get((place, verdict), 0)
             if count:
+                # A single answer among thousands stays visible.
                 height = max(100 * count / highest, 0.8)
                 bottom -= height
                 at = {"x": x, "y": f"{max(bottom, 0):.2f}", "height": f"{height:.2f}"}

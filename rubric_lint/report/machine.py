@@ -182,6 +182,7 @@ class Sarif(StyledReporter):
         """Write the tool, and the invocation with notifications on near misses; close the run."""
         if self._before == _BEGIN:
             self._write(_BEGIN)
+        # Near misses are added afterwards: the run succeeds with them.
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
         for near_miss in self._near:
             region = {"startLine": near_miss.unread.line, "startColumn": near_miss.unread.column}
@@ -298,6 +299,7 @@ def _locate_file(name: str) -> dict[str, str]:
     path = repository_path(name)
     if PurePath(path).is_absolute():
         return {"uri": PurePath(path).as_uri()}
+    # Bytes, as the name of a file need not be UTF-8.
     return {"uri": quote(os.fsencode(path)), "uriBaseId": _ROOT}
 
 

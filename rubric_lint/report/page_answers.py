@@ -152,6 +152,7 @@ class PageAnswers:
         interest, chance = _rate(result.scored, before), self._draw()
         number = self.count
         self.count += 1
+        # Both heaps are full and would drop it at once: most answers of a long run are never described.
         if number >= self._most and chance < self._sample[0][1] and (interest, chance) < self._notable[0][:2]:
             return
         data = self._describe(result, before)
@@ -217,6 +218,7 @@ class PageAnswers:
         kept = [answer for *_, answer in [*self._sample, *self._notable]]
         self._answers = sorted(kept, key=lambda answer: answer.number)
         self.listed = sum(answer.number < self.count for answer in kept)
+        # With all answers in the page, none of them is a sample of more.
         if self.listed < self.count:
             self.sampled = len(self._sample)
             for *_, answer in self._sample:

@@ -321,6 +321,7 @@ def _pack(stream: BinaryIO, suffix: str | None) -> Any:
     if suffix is None:
         return _UnclosedStream(stream)
     if suffix == ".gz":
+        # Without a name and a time the same results are the same bytes.
         return gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0)
     pa = _import_arrow()
     return pa.CompressedOutputStream(pa.PythonFile(_UnclosedStream(stream), mode="w"), "zstd")
@@ -391,6 +392,7 @@ class _CsvFile:
         missed = row["gates_missed"]
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
+        # An id with a blank would come apart; then the cell has the list as JSON.
         if missed is not None and not any(" " in criterion for criterion in missed):
             missed = " ".join(missed)
         others = [row[field] for field in self._head[2:-1]]
@@ -448,6 +450,7 @@ class _ParquetFile:
         place = form.get_field_index("error")
         error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
         self._schema = form.set(place, pa.field("error", error))
+        # With checksums a reader notices damage instead of reading other values.
         self._writer = pq.ParquetWriter(stream, self._schema, write_page_checksum=True)
         self._rows: list[Row] = []
 

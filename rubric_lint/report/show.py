@@ -186,6 +186,7 @@ class ShowText:
             )
         elif shown.unscorable:
             yield from self._look.wrap(f"{start} no example scores: `score` refuses this file")
+            # What is not read is said above.
             others = [reason for reason in shown.unscorable if not reason.endswith(tuple(reasons))]
             for reason in others[:_MOST_REASONS]:
                 yield from self._look.wrap(visible(reason), "  ")
@@ -265,7 +266,10 @@ def _format_best(rubric: ShownRubric) -> str:
 
 
 _MOST_DIGITS = 18
+"""The most characters of a threshold that somebody wrote; a longer one comes of a division."""
+
 _MOST_STEPS = 11
+"""The most bands or levels that are all listed: those of a scale from 0 to 10."""
 
 
 def _align(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -219,6 +219,7 @@ def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
         parts += [column, TextColumn("95%", column.intervals, column.rank_of_intervals)]
     columns = [column for column in parts if any(column.cells)]
     every = len(columns)
+    # Those of rank 0 always stay: without them the table says nothing.
     for rank in sorted({column.rank for column in columns if column.rank}, reverse=True):
         if _measure(columns, shortest=True) > room:
             columns = [column for column in columns if column.rank < rank]

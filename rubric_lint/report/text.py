@@ -176,6 +176,7 @@ class _Gutter(NamedTuple):
     @property
     def room(self) -> int:
         """The cells right of the gutter."""
+        # Six cells are around the number: three blanks before it, then ` |` and a blank.
         return max(self.style.columns - self.digits - 6, 2 * _CONTEXT)
 
     def row(self, number: int | str, text: str) -> str:
@@ -212,6 +213,7 @@ def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excer
         first, count, hull = marks[0], 1, marks[0].span
         for mark in marks[1:]:
             wider = Span(hull.start, max(hull.end, mark.span.end))
+            # The width is measured only of what may fit: the line may be the whole file.
             if wider.end - wider.start > room or width(shown(text[wider.start : wider.end])) > room - 2 * len(_CUT):
                 break
             count, hull = count + 1, wider

@@ -415,6 +415,7 @@ def _is_copy(found: Assessment) -> bool:
     labels = next(iter(ratings.people.values()))
     for judge in ratings.judges.values():
         pairs = [(labels[key], judge[key]) for key in labels.keys() & judge.keys()]
+        # Equal values alone may be plain agreement; people do not write a judge's reasons.
         if len(pairs) < _COPIED or not any(label.reasons for label, _ in pairs):
             continue
         if all(label.given == output.given and label.reasons == output.reasons for label, output in pairs):

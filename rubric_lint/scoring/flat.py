@@ -30,6 +30,7 @@ _FLAGS = frozenset({"pass", "passed"})
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "unmet", "not met"})
+# Spreadsheets in many languages write 7,0; three zeros behind a comma may be thousands.
 _WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
 _FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
 _VALUE = re.compile(r"\s*(?:true|false|[-+]?[0-9]{1,9}(?:[.,][0-9]{1,9})?)\s*", re.IGNORECASE)
@@ -144,6 +145,7 @@ def _refuse_compact(value: Mapping[str, Any], layout: SheetLayout, rubric: Scori
         raise OutputError(f"`{score}` next to `{layout.verdict}` {meaning}; rename it to `{criterion.id}`")
 
 
+# All rows of a table have the same names of fields.
 @lru_cache(maxsize=1000)
 def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
     """Return where records with these fields have the judgement.

@@ -189,6 +189,7 @@ class OutputForm:
         except (ValueError, TypeError):  # what the validator rejects as not JSON
             try:
                 plain = _simplify(value, ())
+                # A number that every rule on integers refuses, as it has to refuse a `Fractional`.
                 checked = _simplify(value, (), stand_in=0.5)
             except RecursionError:
                 raise OutputError("nested too deeply to be read") from None

@@ -161,6 +161,7 @@ def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, path: Path)
 
 
 _ROUNDED = Fraction(1, 10**6)
+"""The difference up to which two scores are one: a decimal such as 0.6666667 is only near to a share of a scale."""
 
 
 _GRADE = re.compile(r"\bGRADE[ \t*_`'\"]*:[\s*_`'\"$\[({]*([A-Za-z])(?![A-Za-z])", re.IGNORECASE)
@@ -210,6 +211,7 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: ParseOp
         shown = f"`{letter}`"
     if len(rubric.criteria) > 1:
         raise OutputError(f"the grade {shown} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
+    # Inspect writes N where the model gave no answer.
     if letter == "N" and letter not in values:
         raise OutputError("no output: the judge gave no answer (grade `N`)")
     if not isinstance(letter, str) or letter not in values:

@@ -555,6 +555,7 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
         answers = [result.grade.answer for result in results]
         answer = results[0].criterion.find_middle(answers)
         share = Fraction(answers.count(answer), len(answers))
+        # With the reason of the first sample that gave this answer.
         criteria.append(replace(results[answers.index(answer)], share=share))
     reasons = [sample.reasoning for sample in samples if sample.verdict is verdict and sample.reasoning]
     reasoning = reasons[0] if reasons else None
@@ -664,6 +665,7 @@ class Prospects:
         *_, (_, (_, best, _)) = tree.find_ranges(meeting, meet_gates=True)
         decide = self._rubric.decide
         worst = decide(lowest, gates_met=must_meet)
+        # Where no answer meets all gates the verdict is fail, whatever the score.
         return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
 
 

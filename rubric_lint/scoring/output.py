@@ -264,6 +264,7 @@ class OutputReader:
                 inner = unwrap(output)
                 output = self._types.decode(inner)
                 found = self._grade_typed(output)
+                # Four strings are around the output: two keys, the id, and its text. An object has three of them.
                 is_sound = found and count_quotes(text) == 8 and count_quotes(inner) == 2 * found[1]
             else:
                 found = self._grade_typed(output)

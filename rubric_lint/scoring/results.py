@@ -93,7 +93,7 @@ _NUMBERS = ("gate", "share")
 
 @lru_cache(maxsize=MOST_GRADED)
 def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written: tuple[tuple[Any, ...], ...]) -> Scored:
-    """Return a result as it is written; equal ones are one object."""
+    """Return a result as it is written; equal ones are one object, as runs count by identities."""
     described = tuple([(criterion, weight, gate) for criterion, _, _, _, _, weight, gate, _ in written])
     rubric = _describe(name, rubric_hash, described)
     criteria = []

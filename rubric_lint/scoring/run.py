@@ -29,6 +29,7 @@ RecordPlace = tuple[int, int]
 """The start of a record: the number of its file and its 1-based line."""
 
 _MOST_LINES = 1 << 40
+"""More lines than a file has, so that the numbers of a file and of a line are one number."""
 
 
 class RecordIds:
@@ -194,6 +195,7 @@ class ScoringRun:
             # Before waiting for input, write all results so far.
             self._flush()
             with interruption.at_once():
+                # `read` would wait for a whole chunk, while a judge writes into the pipe line by line.
                 chunk = stream.read1(CHUNK)
             if not chunk:
                 return

@@ -511,6 +511,7 @@ class Breach(NamedTuple):
         about = f"{self.rubric}: {self.criterion}: {self.statistic} of {' and '.join(self.raters)}"
         if self.value is None:
             return f"{about} is undefined ({self.reason}), so it does not reach {self.limit:g}"
+        # So many digits that the value shows as below the limit: 0.7996 is not 0.800.
         digits = next(digits for digits in range(3, 18) if float(f"{self.value:.{digits}f}") < self.limit)
         return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 

@@ -61,6 +61,7 @@ def measure_alpha(rated: RatedAnswers) -> Figure:
     if units < LEAST:
         return Figure(name, value, reason=_explain_few(rated))
     if not measured.influence:
+        # Rounded down, as a lower bound must not grow.
         least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
         reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
         return Figure(name, value, reason=reason)

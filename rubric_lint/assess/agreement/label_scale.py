@@ -50,6 +50,7 @@ class DoubtedLabels:
         """The scale that the labels seem to be on."""
         if self.suspicion is Suspicion.REVERSED:
             return f"{self.high}..{self.low}"
+        # People count from 1, also where the scale of the rubric begins at 0.
         return f"{min(self.low or 1, self.greatest - 1)}..{self.greatest}"
 
     @property

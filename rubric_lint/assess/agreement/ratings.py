@@ -150,6 +150,7 @@ def _keep_verdict(judgement: Judgement) -> Judgement:
 
 def _qualify(rubric: str, key: Key) -> Key:
     """Return the key of an answer among those of several rubrics."""
+    # The type tells 1 from "1", which are shown alike.
     return f"{rubric}/{name_key(key)}", rubric, type(key).__name__
 
 
@@ -198,6 +199,7 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
     middle = find_middle(valid, rubric.criteria)
     reasons = []
     for place, answer in enumerate(middle[0]):
+        # A slice, because a record with nothing but invalid outputs has no answers.
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
     higher = find_middle(valid, rubric.criteria, better=True)

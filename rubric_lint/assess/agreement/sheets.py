@@ -20,7 +20,7 @@ from rubric_lint.scoring.records.mapping import CRITERION, fold_column
 from rubric_lint.scoring.records.workbook import HELP
 
 _MOST_LISTED = 250
-"""The most characters of a list of values that a spreadsheet offers for a cell."""
+"""The most characters of a list of values that a spreadsheet offers for a cell: Excel takes 255, with the quotes."""
 
 
 class SheetError(ValueError):
@@ -109,6 +109,7 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
         safe = [escape_formula(value) if isinstance(value, str) else value for value in others]
         writer.writerow([first, *safe])
     text = stream.getvalue()
+    # Without the mark, Excel takes other characters for those of an old code page.
     start = b"" if text.isascii() else codecs.BOM_UTF8
     return start + text.encode("utf-8", "backslashreplace")
 

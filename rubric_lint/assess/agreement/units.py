@@ -52,7 +52,7 @@ class AnswerContext(NamedTuple):
         """Return this context, completed by another one where it has nothing."""
         fields, unusable = {**other.fields, **self.fields}, {**other.unusable, **self.unusable}
         answer = self.answer or other.answer
-        if answer is None:
+        if answer is None:  # an empty text is known, and comes before none
             answer = self.answer
         return AnswerContext(self.question or other.question, answer, fields, unusable)
 

@@ -252,6 +252,7 @@ class RunComparison:
         if isinstance(was, str):
             return BEFORE, was
         # Most answers share a few results, and identities take less time to compare than values.
+        # The pair keeps both alive, so that neither id is given to another result.
         pair = self._pairs.get((id(was), id(now)))
         if pair is None:
             if len(self._pairs) >= _MOST_PAIRS:

@@ -99,6 +99,7 @@ class RunLimits:
             about = "--min-pass-share", limit, counted, "read the reasons of those that fail"
             yield DecidedLimit(*about, bound(*share, ERROR), *_decide(share, limit))
         if self.invalid_share is not None:
+            # Decided by the valid ones, of which there must be at least the rest.
             share, limit = Share(totals.invalid, totals.outputs), self.invalid_share
             valid = Share(totals.outputs - totals.invalid, totals.outputs)
             counted = "outputs are invalid" if share.n else "there is no output"

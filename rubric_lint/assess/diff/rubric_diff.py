@@ -134,6 +134,7 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
         waiting: dict[Hashable, deque[JudgedCriterion]] = {}
         for judged in unmatched:
             waiting.setdefault(key(judged), deque()).append(judged)
+        # Criteria without an id of their own are not alike by that.
         waiting.pop(None, None)
         for place, judged in enumerate(new):
             same = waiting.get(key(judged))
@@ -394,6 +395,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     yield from _compare_wholes(old, new)
     if old.shape is not new.shape:
         yield Change(ChangeKind.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
+        # A mixed rubric has criteria of the other shape, which can be compared one by one.
         if Shape.MIXED not in (old.shape, new.shape) or Shape.HOLISTIC in (old.shape, new.shape):
             return
     was, now = read_task(old.model), read_task(new.model)

@@ -157,6 +157,7 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the criteria would be others")
     if not added and _describe(made.rubric) != _describe(base.rubric):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
+    # What the linter found elsewhere may stay, and must not grow.
     known = Counter((evidence.rule, evidence.criterion) for evidence in base.find_evidence())
     for evidence in made.find_evidence():
         known[evidence.rule, evidence.criterion] -= 1

@@ -52,7 +52,7 @@ NEEDED = ASIDE + _LEAST_TO_WRITE
 """The fewest answers with which a wording can be proved."""
 
 _SEED = 1
-"""The seed of the hash that divides the answers."""
+"""The seed of the hash that divides the answers, fixed so that a second run asks for nothing again."""
 
 _MOST_SHOWN = 6
 """The most answers that a model is shown."""

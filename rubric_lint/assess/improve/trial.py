@@ -40,7 +40,7 @@ _MOST_WORSE = 0.1
 """The share of bad answers, and of good ones, that a wording may turn from right to wrong."""
 
 _DRAWS = 1999
-"""The draws of a permutation test."""
+"""The draws of a permutation test. With what was observed they are 2,000, so that p values are round."""
 
 PartPlaces = tuple[tuple[int, ...], ...]
 """For each criterion of the first rubric the places of what stands for it now: itself, or the parts of a split."""
@@ -183,6 +183,7 @@ class PairedJudgements:
         widest = values[-1] - values[0]
 
         def measure_error(answer: _JudgedAnswer, label: int) -> int:
+            # As far off as can be, or a wording that avoids an answer would be nearer by it.
             return widest if answer.value is None else abs(values[answer.value] - values[label])
 
         rows = list(zip(self._read_labels(place), *self._observe(place), strict=True))
@@ -306,6 +307,7 @@ class PairedJudgements:
         r = correlate([one.mean for one, _ in pairs], [two.mean for _, two in pairs])
         t = t_quantile(float(LEVEL), n - 2)
         chance = t / math.sqrt(n - 2 + t * t)
+        # Where samples differed before, a wording that is steadier has to differ from some of them.
         steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
         unchanged = sum(before == after for before, after in steady)
         return r is not None and r > chance and unchanged >= _KEPT * len(steady)
@@ -444,6 +446,7 @@ def decide_trial(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
         return TrialResult(TrialReason.FEW, n)
     place = fault.place
     figures = pairs.measure(place)
+    # Without labels of both classes nothing shows whether more order is better order.
     if Gain.APART in fault.wanted and Gain.CAUGHT in figures and Gain.PASSED in figures:
         figures[Gain.APART] = pairs.compare_pairs(place)
     gained = tuple(_list_gains(pairs, fault, figures))

@@ -166,6 +166,7 @@ class RecordCache:
         stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         mapping = select_side(self._options.mapping, side)
         wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
+        # Without a mapping results and labels are read alike, and a file that holds both is read once.
         key = path, side if mapping else ""
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
@@ -179,9 +180,10 @@ class RecordCache:
         They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
         of the file, which decide whose the records of another grader are.
         """
-        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
+        key = (rubric.name, rubric.hash, takes_unnamed, among)
         if key not in self._reviews or self._reviews[key][0] != sources:
             if len(self._reviews) >= _MOST_KEPT:
+                # The server of an editor reviews each version of a text, for as long as it runs.
                 self._reviews.clear()
             review = _review(rubric, sources, dict(among), self._options, takes_unnamed=takes_unnamed)
             self._reviews[key] = sources, review

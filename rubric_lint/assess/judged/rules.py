@@ -52,6 +52,7 @@ def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
     tests = len(table.columns)
     columns = [column for column in table.columns if not column.is_failure]
+    # From fewer answers nothing follows, even if all of them are alike.
     needed = count_in_a_row(_MOST_ALIKE, share_of(tests))
     yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
@@ -59,6 +60,7 @@ def find_flat(table: JudgedTable) -> Outcomes:
         if n < needed:
             continue
         steps = [None if position is None else column.measure.step(position) for position in column.given]
+        # Of two that are equally common the lower one, not the one that a set has first.
         usual = max(sorted({*map(column.measure.step, column.known)}), key=steps.count)
         alike = steps.count(usual)
         if upper_tail(alike, n, float(_MOST_ALIKE)) >= level_of(tests):
@@ -501,6 +503,7 @@ def correlate_within(first: Sequence[Number], second: Sequence[Number], groups: 
     if freedom <= _LEAST:
         return None
     # As Spearman's r = S/sqrt(V)/sqrt(freedom) of one group, with freedom = n - 1.
+    # Rounding may leave it above 1, where the beta function ends.
     square = min(joint * joint / variance / freedom, 1.0)
     return Correlation(joint / math.sqrt(spread_1 * spread_2), incomplete_beta(1 - square, (freedom - 1) / 2, 0.5))
 

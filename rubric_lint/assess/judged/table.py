@@ -111,6 +111,7 @@ class JudgedTable(NamedTuple):
         if self.rubric is None:
             return None
         grades = [
+            # That a criterion does not apply is the last of its grades.
             criterion.all_grades[-1 if position is None else position]
             for criterion, position in zip(self.rubric.criteria, positions, strict=True)
         ]
@@ -139,6 +140,7 @@ def make_columns(
         column = JudgedColumn(
             measure=measure,
             bands=scale_bands,
+            # A gate that every answer meets tells nothing apart.
             is_gated=len({grade.gate_met for grade in grades}) > 1,
             worth=tuple(criterion.merit(grade)[1] for grade in grades),
             best=grades.index(criterion.from_worst[-1]),
@@ -160,6 +162,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     """
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
+    # What graders of others say of the verdict alone is in no column.
     keys = sort_keys([key for key, judgement in middle.items() if None not in judgement.given[0]])
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}

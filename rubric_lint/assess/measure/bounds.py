@@ -7,9 +7,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 _SMALLEST = 1e-300
+"""What stands for 0 in a denominator."""
+
 _ENOUGH = 1e-16
+"""Less than what any other float differs from 1 by: one more term changes nothing."""
+
 _MOST_TERMS = 100_000
+"""The most terms of the fraction, of which a share of a hundred million answers needs about 4,000."""
+
 _HALVES = 200
+"""The most halvings. Near 0, floats could be halved a thousand times, but no share is as small as 2^-200."""
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:
@@ -39,6 +46,7 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
         value *= c * d
         if abs(c * d - 1) < _ENOUGH:
             break
+    # As logarithms: the gamma function is beyond floats from 172 on.
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return math.exp(log_front) / (a * value)
 
@@ -53,6 +61,7 @@ def lower_tail(x: Fraction | float, n: int, share: float) -> float:
     return upper_tail(n - x, n, 1 - share)
 
 
+# The criteria of a rubric have the same few counts of answers again and again, and a bound takes some 60 tails.
 @lru_cache(maxsize=4096)
 def lower_bound(x: Fraction | int, n: int, level: float) -> float:
     """Return the one-sided lower bound of Clopper and Pearson for `x` of `n`, 0 if x = 0; `level` is its error.
@@ -63,6 +72,7 @@ def lower_bound(x: Fraction | int, n: int, level: float) -> float:
     if x <= 0:
         return 0.0
     if x == n:
+        # The tail is share^n here, which needs no search.
         return math.pow(level, 1 / n)
     return _halve(lambda share: upper_tail(x, n, share) < level)
 
@@ -101,8 +111,6 @@ class BoundedShare(NamedTuple):
 
 def bound(x: Fraction | int, n: int, level: float) -> BoundedShare:
     """Return a share with both bounds, each wrong with the probability `level`; of nothing, any share is possible."""
-    if not n:
-        return BoundedShare(x, n, 0.0, 1.0)
     return BoundedShare(x, n, lower_bound(x, n, level), upper_bound(x, n, level))
 
 

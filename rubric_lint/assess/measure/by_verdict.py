@@ -68,6 +68,7 @@ def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: f
 def _bound_ratio(low: tuple[float, float], high: tuple[float, float]) -> ShareBounds:
     """Return the bounds of part/(part + rest), from the part and the rest at both ends."""
     part, rest = low
+    # Where both ends are 0 nothing is known: the share may be anything.
     least = part / (part + rest) if part else 0.0
     part, rest = high
     most = part / (part + rest) if rest else 1.0
@@ -98,4 +99,5 @@ def bound_by_verdict(
 
 
 def _count_bad(answers: Sequence[LabelledAnswer]) -> Counts:
+    # What is counted are runs that find an answer good; a run that says the opposite of people does so of bad answers.
     return sum_units([answer._replace(runs=(not answer.side,)) for answer in answers], is_good=True)

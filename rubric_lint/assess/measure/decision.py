@@ -113,9 +113,11 @@ class LabelDoubts(NamedTuple):
             return Reason.BY_VERDICT
         if LabelSelection.SEPARATE in self.ways:
             return Reason.SEPARATE
+        # A word on how labels were drawn counts more than what chance hardly explains.
         if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
         refused, labels = self.refused
+        # As many as may be slips are let pass; what more of them leaves are labels that were written with more care.
         if refused * SLIPS > labels:
             return Reason.LABELS_REFUSED
         if self.doubted:
@@ -141,6 +143,7 @@ class LabelDoubts(NamedTuple):
 
     def are_by_verdict_alone(self, people: PeopleAgreement, target: Fraction) -> bool:
         """Return whether labels were chosen by the verdict or elsewhere, and nothing else is wrong with them."""
+        # As if the labels were drawn at random: is anything else wrong with them?
         others = self._replace(ways={LabelSelection.RANDOM: 1})
         return not self.ways.keys().isdisjoint(_NOT_RANDOM) and others.find_void(people, target) is None
 

@@ -123,6 +123,7 @@ def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason
     reasons = decide_shares(shares, standard.target, strict)
     needed = None
     if Reason.FEW_LABELS in reasons:
+        # With more labels it is the next look at the data, whose bounds are wider.
         needed = count_needed_units(shares, standard.target, standard.following.level, standard.following.strict)
     return replace(gate, reasons=reasons, needed=needed)
 

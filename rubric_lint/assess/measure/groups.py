@@ -89,5 +89,6 @@ def list_grouping_fields(ratings: Ratings) -> Iterator[str]:
     """Yield the fields of judged answers by which they could be grouped."""
     judged = sort_keys(ratings.judged)
     for name, count in count_values([ratings.about[key] for key in judged if key in ratings.about]).items():
+        # A field with nearly as many values as answers, such as the id of a session, groups nothing.
         if 2 <= count <= MOST_GROUPS and 2 * count <= len(judged):
             yield name

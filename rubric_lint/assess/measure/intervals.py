@@ -57,21 +57,19 @@ _MOST_ANSWERS = 100_000
 
 
 def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
-    """Return the fewest answers of a class that would decide at its share so far; all right if there are none yet.
+    """Return a number of answers that would decide at the share so far, which does not decide; None if none would.
 
     They decide when a bound, each wrong with the probability `level`, puts the share on one side of `target`.
     """
-    rate = Fraction(share.x, share.n) if share.n else Fraction(1)
-    if rate == target:
-        return None
+    rate = Fraction(share.x, share.n)
 
     def is_enough(n: int) -> bool:
+        # Whole answers, rounded towards the target so that the number is not too small; a few above it fall short.
         if rate > target:
             return lower_bound(math.floor(rate * n), n, level) >= target
         return upper_bound(math.ceil(rate * n), n, level) < target
 
-    least = find_least(is_enough, 0, max(share.n, 1), _MOST_ANSWERS)
-    return least and max(least, share.n)
+    return find_least(is_enough, 0, share.n, _MOST_ANSWERS)
 
 
 class DiscordantPairs(NamedTuple):
@@ -117,7 +115,10 @@ _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def random_words(seed: int) -> Iterator[int]:
-    """Yield the 64-bit numbers of SplitMix64 (Steele and others 2014, https://doi.org/10.1145/2660193.2660195)."""
+    """Yield the 64-bit numbers of SplitMix64 (Steele and others 2014, https://doi.org/10.1145/2660193.2660195).
+
+    With those of `random`, figures might change with the release of Python.
+    """
     state = seed & _WORD
     while True:
         state = (state + _STEP) & _WORD
@@ -144,12 +145,14 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable], of
     by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
+    # In whole numbers: a sum of many fractions is slow.
     common = math.lcm(*(len(of_unit) for of_unit in by_unit.values()))
     whole = common * of  # so many parts make 1
     sums = [sum(of_unit) * (common // len(of_unit)) for of_unit in by_unit.values()]
     n, total = len(sums), sum(sums)
     mean = Fraction(total) / (n * whole)
     squares = float(Fraction(sum((n * of_unit - total) ** 2 for of_unit in sums)) / (n * whole) ** 2)
+    # So it is of a single unit, too, for which n - 1 would be 0.
     if not squares:
         return Mean(mean, None, None)
     half = t_quantile(ERROR, n - 1) * math.sqrt(squares / (n - 1) / n)

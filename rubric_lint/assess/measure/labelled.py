@@ -247,6 +247,7 @@ def find_tail(x: int, n: int, y: int, m: int) -> Fraction:
     """
     drawn = x + y
     least = max(drawn - m, 0)
+    # Each number of ways is found from the one before: so many binomials of thousands would take long.
     ways = [math.comb(n, least) * math.comb(m, drawn - least)]
     for k in range(least, min(drawn, n)):
         ways.append(ways[-1] * (n - k) * (drawn - k) // ((k + 1) * (m - drawn + k + 1)))
@@ -283,6 +284,7 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
             continue
         flips = sum(good[first] is not good[second] for first, second in drawn)
         between = Fraction(met * (2 * n - met) - flips, 2 * n * (n - 1))
+        # One criterion on which answers differ more than samples shows that the judge reads them.
         if 10 * flips < 9 * between * n or 2 * lower_bound(flips, n, 0.025) < between:
             return 0
         count += 1

@@ -48,6 +48,7 @@ def find_rare(bad: int, good: int, least: int) -> str:
 
 def count_to_least(bad: int, good: int, least: int) -> int:
     """Return how many units in all, a multiple of 10, probably hold the least of both classes, at the rate so far."""
+    # Laplace's rule of succession: a class that has not occurred yet may still occur.
     rate = Fraction(min(bad, good) + 1, bad + good + 2)
     return _STEP * math.ceil(least / rate / _STEP)
 
@@ -83,6 +84,8 @@ def count_labels(
         more_bad = math.floor((total - n) * rate + Fraction(1, 2))
         up_bad, down_bad = _chances(bad, more_bad, target, levels, slips)
         up_good, down_good = _chances(good, total - n - more_bad, target, levels, slips)
+        # Decided for the judge if both classes reach the target, against it if one is surely below; one class says
+        # nothing of the other.
         if up_bad * up_good + 1 - (1 - down_bad) * (1 - down_good) >= CHANCE:
             return total
     return None
@@ -98,6 +101,7 @@ def _chances(
     p = float(Fraction(so_far.x + 1) / (so_far.n + 2))  # moved a little towards a half: few units may all be right
     level, strict = levels
     low_x = so_far.x + so_far.more_x
+    # Units to come are right or wrong as a whole, so only the fraction of the sum matters: the cache serves all sums.
     fewest = _find_fewest(low_x - math.floor(low_x), n + so_far.more_n, target, level) - math.floor(low_x)
     most = _find_most(so_far.x - math.floor(so_far.x), n, target, strict, slips) - math.floor(so_far.x)
     up = upper_tail(fewest, more, p) if fewest <= more else 0.0

@@ -18,7 +18,7 @@ _Z = 1.959963984540054
 """The quantile of the normal distribution for intervals of 95%."""
 
 LEAST_EACH = 5
-"""The fewest labels of each verdict of the judge that labels chosen by it must have."""
+"""The fewest labels of each verdict of the judge that labels chosen by it must have: fewer were not examined."""
 
 LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
@@ -120,6 +120,7 @@ def estimate_by_labels(counts: PassCounts) -> Estimate:
     up, down = counts.matching(label=True, judge=False), counts.matching(label=False, judge=True)
     correction = (up - down) / n
     variance = rate * (1 - rate) / others.n + ((up + down) / n - correction**2) / n
+    # The variance of the correction would be 0, and the interval as narrow as if it were known.
     if not up + down:
         why = f"the judge and people are alike in all {n:,} labelled answers, so no interval"
         return Estimate(_clip(rate), method="ppi", reason=why)

@@ -152,6 +152,7 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> PeopleAgreement:
     answers = [answer for answer in answers if answer.labels]
     counts = Counter(person for answer in answers for person in answer.labels)
     main = min(counts, key=lambda person: (-counts[person], person), default="")
+    # Answers with the same counts are added up at once: a sum of many fractions is slow.
     pairs = Counter[tuple[bool, int, int]]()
     sizes = Counter[bool]()
     ties, split = 0, list[int]()
@@ -179,6 +180,7 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> PeopleAgreement:
         total = Fraction(0)
         for differs, size in sizes.items():
             mean = sums[differs] / labelled_twice[differs] if labelled_twice[differs] else Fraction(1)
+            # Answers without a second label count as agreed (the mean 1): nobody contradicts the first one.
             total += mean * size
         agree = total / len(answers)
     return PeopleAgreement(len(answers), double, ties, tuple(split), agree, main, differing)
@@ -198,6 +200,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     for place, answer in enumerate(answers):
         if len(answer.labels) == 1 and answer.differs_from(people.main):
             single.append(place)
+    # Once each answer on which the judge and the main person differ has a second label, a slip would show there.
     slips = len(answers) // SLIPS if single and not is_double else 0
     bad, bad_lows = _bound_class(everything, people.main, slips, level, is_good=False, is_double=is_double)
     good, good_lows = _bound_class(everything, people.main, slips, level, is_good=True, is_double=is_double)
@@ -245,9 +248,7 @@ def _bound_class(
         wrong.sort(key=lambda answer: Fraction(*answer.count_right(is_good)))
     right = [answer for answer in asked if answer.is_right(is_good)]
     highs = sum_units([*wrong[slips:], *right], is_good=is_good, is_upper=True)
-    low = lower_bound(*lows, level) if lows[1] else 0.0
-    high = upper_bound(*highs, level) if highs[1] else 1.0
-    return BoundedShare(*counts, low, high), lows
+    return BoundedShare(*counts, lower_bound(*lows, level), upper_bound(*highs, level)), lows
 
 
 def sum_units(answers: Iterable[LabelledAnswer], *, is_good: bool, is_upper: bool = False) -> Counts:

@@ -142,6 +142,7 @@ def _change_weight(
         return  # without the criterion nothing is left to divide by
     without = _reweigh(rubric, index, 0, rest)
     has_gate = not all(grade.gate_met for grade in criterion.grades)
+    # Without a gate, a weight of 0 is the same as no criterion.
     if top and has_gate:
         yield Mutant(f"the weight of `{name}` becomes 0", spot, without, index)
     if top or has_gate:

@@ -104,6 +104,7 @@ class Recorder:
             outputs.append(
                 {"checks": [checks[criterion.id] for criterion in rubric.criteria if criterion.id in checks]}
             )
+        # It is there: only its hashes can say that a criterion has not changed.
         earlier = before["judge"]
         kept_before = earlier.get("kept")
         kept_now: dict[str, Any] = {"criteria": valid}

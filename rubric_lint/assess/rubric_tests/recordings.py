@@ -99,6 +99,7 @@ class Verifier:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
+        # `judge` records them, and accepts only replies that are a verdict as a whole.
         self._scorer = Scorer({rubric.name: rubric}, WHOLE)
 
     @cached_property

@@ -564,6 +564,7 @@ class Runner:
                 self._loaded[path] = fault
         loaded = self._loaded[path]
         if isinstance(loaded, RubricError):
+            # Each test of the file raises it again, and its traceback would grow with each.
             raise loaded.with_traceback(None)
         return loaded
 

@@ -180,6 +180,7 @@ class TreeEquivalence:
         for state, answers in states.items():
             earned = earning = earned_after = earning_after = _ZERO
             if state.before is not None:
+                # What only costs points is not among those that can be earned.
                 earned, earning = before.weight * state.before, max(before.weight, _ZERO)
             if state.after is not None:
                 earned_after, earning_after = after.weight * state.after, max(after.weight, _ZERO)
@@ -203,6 +204,7 @@ class TreeEquivalence:
 
     def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
         states: dict[_ScorePair, _Answers] = {}
+        # The best answer first: of those with one pair of scores the first is kept, for a witness as good as can be.
         for before, after in reversed(list(pair_grades(self._rubric.criteria[number], criteria[number]))):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
@@ -254,6 +256,7 @@ def _change_group_gate(
     met, missed = [score for score in reached if score >= gate], [score for score in reached if score < gate]
     if not missed:
         return
+    # The least score that meets the gate is what it comes to already: the next one makes a difference.
     stricter, looser = met[1:2], missed[-1:]
     changes: list[tuple[str, Fraction | None]] = [
         (f"becomes {format_score(score)}", score) for score in stricter + looser

@@ -158,6 +158,7 @@ class _Adoption:
         self.known_faults: list[str] = []
         """The errors of the files and of the tables without answers."""
         self._inferred: dict[str, list[TableDraft]] = {}
+        # Questions have answers in common, and to try one is to lint all files.
         self._tried: dict[tuple[Assignment, ...], list[TableDraft] | None] = {}
 
     def run(self, answers: tuple[Assignment, ...]) -> int:

@@ -68,7 +68,7 @@ def improve(given: Given) -> int:
     """Propose other wordings for the criteria that `assess` says to fix, one at a time, and prove them.
 
     A wording is offered only if the linter finds nothing in it, rubric tests still hold, and judged anew on answers
-    that were not used to write it, it measures better. At least 40 answers are needed. Nothing is written without
+    that were not used to write it, it measures better. At least 43 answers are needed. Nothing is written without
     --write.
     """
     from rubric_lint.cli.lint.improve import propose

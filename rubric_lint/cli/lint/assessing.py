@@ -195,6 +195,7 @@ class LintedFile:
         siblings = Path(self.file.name).parent.iterdir()
         for other in sorted(path.name for path in siblings if is_test_file(path.name)):
             path = name_sibling(self.file.name, other)
+            # The first file that tests need is their rubric.
             if not any(is_same(rubric_file, self.file.name) for rubric_file in find_needed(path)[:1]):
                 continue
             runner = Runner(self._finder)
@@ -476,6 +477,7 @@ def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
     code = judge_answers(work)
     ending = account.ending
+    # A limit may end the run before its first result, and a file without records would be refused.
     recorded = (str(output),) if output.stat().st_size else ()
     if code == Exit.USAGE or not given.probe:
         return code, recorded, {}, ending

@@ -88,6 +88,7 @@ def propose(given: Given) -> int:
     work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account, option="--results")
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
+    # A limit may end the run before its first result, and a file without records would be refused.
     recorded = (str(output),) if output.stat().st_size else ()
     found = linted.assess(recorded, given.labels or linted.labels, USUAL)
     with ExitStack() as opened:
@@ -124,6 +125,7 @@ def _improve(
     done: list[Improver] = []
     is_stopped = False
     for assessment in found:
+        # With what was offered for the rubrics before it, as they stand in one file.
         base = _load(name, linted, examined)[assessment.rubric]
         own = _choose(answers, assessment.rubric)
         improver = Improver(assessment, base, own, passed_tests[assessment.rubric], asking)
@@ -276,6 +278,7 @@ class _ModelAsker:
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _TrialRecords()
         panel, n = self.access.connect(self.account), len(answers)
+        # What stopped an earlier trial need not stop this one.
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:

@@ -151,6 +151,7 @@ class JudgedLint:
                 has_rubrics = getattr(outcome, "rubrics", 0) and hasattr(file, "settings")
                 if self.run or (has_rubrics and _find_results(self._given, getattr(file, "name", ""), finder)):
                     run = self.run or self.open(finder)
+                    # Files before this one have no results; of those from here on the run knows whether they have any.
                     yield from run.judge_all(chain([(file, outcome)], outcomes))
                     return
                 yield file, outcome

@@ -120,6 +120,7 @@ def _read_pairs(values: tuple[str, ...], form: str) -> dict[str, str]:
             raise click.BadParameter(f"the header `{name}` cannot be set")
         if name.lower() in {header.lower() for header in found}:
             raise click.BadParameter(f"the header `{name}` is given twice")
+        # openai 2 has a header of its own so spelled, and would send one in another spelling besides.
         header = "Authorization" if name.lower() == "authorization" else name
         found[header] = rest
     return found
@@ -268,6 +269,7 @@ def find_access(models: Sequence[NamedModel], asking: Mapping[str, Any], *, send
     names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
     fixed = {name: asking[name] for name in names if asking.get(name) is not None}
     calls = [Call(model.name, model.url or asking.get("base_url"), **fixed) for model in models]
+    # In the name of a host, case does not matter.
     places = [(call.model, call.endpoint.casefold()) for call in calls]
     for model, place in zip(models, places, strict=True):
         if places.count(place) > 1:

@@ -204,6 +204,7 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
         ticking = asyncio.create_task(tick()) if progress.is_shown else None
         judging = asyncio.create_task(run.judge(answers))
         try:
+            # Ctrl+C cancels this task, and not the requests that are under way.
             await asyncio.shield(judging)
         except asyncio.CancelledError:
             # Send no more requests, and wait some time for the replies to those sent, because they are paid for.

@@ -198,6 +198,7 @@ def read_entries(chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> Ite
 
 
 _MOST_PACKED = 8
+"""The most layers of packing: each of them is a generator inside another one, and their depth is limited."""
 
 
 def read_stream(chunks: Iterable[bytes], options: StreamOptions = PLAIN, packed: int = 0) -> Iterator[RawRecord]:
@@ -258,6 +259,7 @@ def _refuse_results(called: str, options: StreamOptions) -> None:
 
 
 def _read_text(head: bytes, source: Iterator[bytes], options: StreamOptions) -> Iterator[RawRecord]:
+    # The second line tells JSON Lines from an object over several lines.
     head = _extend(head, source, lambda head: head.lstrip(BLANK).count(b"\n") >= 2 or len(head) > LIMIT)
     kind = name_other(head)
     if kind and not (RECORDS in options.mapping and head.startswith(b"{")):

@@ -52,6 +52,7 @@ def find_dialect(
         matches = len(known.intersection(columns_here))
         if (matches, len(columns_here)) > (most, cells):
             best, most, cells = dialect, matches, len(columns_here)
+    # Any text is a header of one column; it has to be a known one.
     if most and (cells > 1 or most == cells):
         return best
     base = name.lower().removesuffix(".gz").removesuffix(".zst")
