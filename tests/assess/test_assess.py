@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext, count_copies, group_units, read_context
 from rubric_lint.assess.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.assess.measure.bounds import bound, lower_bound, upper_bound
-from rubric_lint.assess.measure.decision import count_needed_units
+from rubric_lint.assess.measure.decision import count_needed_units, lacks_outputs
 from rubric_lint.assess.measure.groups import find_level
 from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels
 from rubric_lint.assess.measure.shares import LabelledAnswer, compare_people, measure_shares
@@ -74,6 +74,13 @@ def test_an_answer_without_a_record_counts_as_wrong_in_lower_bounds_alone():
     assert low.good_passed.low == high.good_passed.low
     assert (low.is_below(TARGET), high.is_below(TARGET)) == (True, False)
     assert [(each.unscored, each.unasked) for each in (low, high)] == [(30, 0), (30, 30)]
+
+
+def test_outputs_are_missing_if_the_others_cannot_reach_the_target():
+    for failed, is_missing in ((6, False), (7, True)):
+        without = [LabelledAnswer(number, {"ana": True}) for number in range(failed)]
+        shares = measure_shares([*without, *map(answer, range(failed, 30))], LEVEL)
+        assert lacks_outputs(shares, TARGET, None) is is_missing
 
 
 def test_ties_count_against_the_judge_in_lower_bounds_while_most_answers_have_one_label():
