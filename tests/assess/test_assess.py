@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext, count_copies, group_units, read_context
 from rubric_lint.assess.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.assess.measure.bounds import bound, lower_bound, upper_bound
-from rubric_lint.assess.measure.decision import count_needed_units
+from rubric_lint.assess.measure.decision import count_needed_units, lacks_outputs
 from rubric_lint.assess.measure.groups import find_level
 from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels
 from rubric_lint.assess.measure.shares import LabelledAnswer, compare_people, measure_shares
@@ -76,6 +76,13 @@ def test_an_answer_without_a_record_counts_as_wrong_in_lower_bounds_alone():
     assert [(each.unscored, each.unasked) for each in (low, high)] == [(30, 0), (30, 30)]
 
 
+def test_outputs_are_missing_if_the_others_cannot_reach_the_target():
+    for failed, is_missing in ((6, False), (7, True)):
+        without = [LabelledAnswer(number, {"ana": True}) for number in range(failed)]
+        shares = measure_shares([*without, *map(answer, range(failed, 30))], LEVEL)
+        assert lacks_outputs(shares, TARGET, None) is is_missing
+
+
 def test_ties_count_against_the_judge_in_lower_bounds_while_most_answers_have_one_label():
     single = [answer(number) for number in range(30)]
     ties = [LabelledAnswer(f"tie {number}", {"ana": True, "bo": False}, (False,)) for number in range(8)]
@@ -124,7 +131,6 @@ _THAI = "เรารับคืนสินค้าภายในหนึ�
         (["What is 12 + 7?", "What is 3 + 4?", "what is 12+7"], [0, 1, 0]),
         (["What is 12 + 7?", "What is 12 - 7?", "What is 1 + 27?", "What is 127?"], [0, 1, 2, 3]),
         (["Solve 2x + 3 = 7!", "Solve 2x - 3 = 7!", "solve 2x+3=7"], [0, 1, 0]),
-        (["2 + 2", "2 + 3", "2+2 ?"], [0, 1, 0]),
         (["Is it 30 days?", "Is it 30 days!!", "Is it 14 days?"], [0, 0, 2]),
         (["12 + 7", "\uff11\uff12 + 7"], [0, 0]),
         (["มา", "ม้า", "कीमत", "कमत"], [0, 1, 2, 3]),  # vowels and tones are marks

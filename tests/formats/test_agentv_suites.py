@@ -253,6 +253,11 @@ def test_a_doubt_has_the_place_of_its_cause(said):
     said(doubt)
 
 
+def test_options_of_a_run_come_together():
+    text, left = rewritten(f"execution: {{trials: {{count: 3}}, workers: 2}}\n{CASE}", FIVE)
+    assert (text.splitlines()[0], left) == ("evaluate_options: {repeat: 3, max_concurrency: 2}", [])
+
+
 INPUTS = (
     "    input: required\n",
     "    input: |\n      many\n\n       lines   \n      # no comment\n",
