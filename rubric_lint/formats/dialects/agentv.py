@@ -94,7 +94,7 @@ def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria, each with the pass mark of its test and what else is around it."""
     for view in _find(document):
         is_last = view.dialect.name == AGENTV_A7.name
-        around = find_in_suite(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
+        around = find_in_suite(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema, view=view)
         yield replace(view, **around._asdict()) if around != Around() else view
 
 

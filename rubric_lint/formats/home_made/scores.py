@@ -114,6 +114,15 @@ def read_ends(value: Any) -> Ends | str | None:
     return None
 
 
+def read_scale(value: Any) -> Fraction | Ends | None:
+    """Return what a key says about a scale: its highest score if the value is a number, else its ends."""
+    number = read_number(value)
+    if number is not None:
+        return Fraction(number)
+    ends = read_ends(value)
+    return (Fraction(0), Fraction(1)) if isinstance(ends, str) else ends
+
+
 def _read_ends_of_string(value: str) -> Ends | str | None:
     if " ".join(list_words(value)) in _SCALES_OF_TWO:
         return YES_NO
