@@ -21,7 +21,7 @@ from rubric_lint.formats.home_made.columns import PlacedCriterion
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark, is_unwanted, role_of, says_penalty
-from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends, read_levels, read_scale
+from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends, read_levels, read_scale_around
 from rubric_lint.formats.home_made.unmapped import (
     UnmappedSearch,
     find_around_in_suite,
@@ -127,7 +127,9 @@ def _drop_usual(found: Iterable[UnmappedKey], find_usual: Callable[[], set[Any] 
         return found
     usual = find_usual()
     return [
-        key for key in found if key.role is not Role.SCALE or (usual is not None and read_scale(key.value) not in usual)
+        key
+        for key in found
+        if key.role is not Role.SCALE or (usual is not None and read_scale_around(key.value) not in usual)
     ]
 
 
