@@ -32,7 +32,7 @@ RULE = Rule(
         "threshold": (
             "`{field}` is {found}, and scores are numbers from {lowest} to {highest}, so the {what} {effect}"
         ),
-        "level-outside": "level {level} is not on the scale, which goes from {lowest} to {highest}",
+        "level-outside": "level {level} is not on the scale, which has the scores {scores}",
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",

@@ -192,7 +192,10 @@ _OF_SEARCH = (
                 "AgentV reads only `{first}` of this test, so the criteria here are lost; join the two lists"
             ),
             "agentv-other-field": "AgentV does not read criteria of a test from `{field}`; {advice}",
-            "agentv-turn": "AgentV reads only strings as criteria of a turn and scores this 0; write strings",
+            "agentv-turn": (
+                "AgentV reads only strings as criteria of a turn and scores a mapping 0; write the criteria as strings "
+                "into the list"
+            ),
             "agentv-template": (
                 "AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite; close "
                 "the tag, or escape it"

@@ -9,6 +9,7 @@ from found import marked, placed
 
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.fix import fix
+from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
 
 TABLES = read_cases(__file__)
@@ -279,3 +280,64 @@ def test_a_file_named_for_agentv_has_old_words_refused_with_and_without_prompts(
     rubrics, findings = read(text, "a.eval.yaml")
     message = "unknown-field: criterion `x`: unknown field `expected_outcome`; did you mean `outcome`?"
     assert ([dialect for dialect, _ in rubrics], findings) == (["agentv-a7"], [message])
+
+
+JUDGED_IN_TURNS = {
+    "a string": "Says hello",
+    "strings": "[Says hello]",
+    "a criterion": "{id: x, outcome: Says hello}",
+    "criteria": "[{id: x, outcome: Says hello}]",
+    "a file": "file://hello.md",
+}
+
+
+@pytest.mark.parametrize("value", JUDGED_IN_TURNS.values(), ids=JUDGED_IN_TURNS)
+@pytest.mark.parametrize("before", ["", "prompts: [a]\n"])
+@pytest.mark.parametrize("name", ["a.yaml", "a.eval.yaml"])
+@pytest.mark.parametrize("more", ["", "\n          - Says bye"])
+def test_a_mapping_among_the_criteria_of_a_turn_is_said_once_to_score_0(value, before, name, more):
+    text = f"""\
+{before}tests:
+  - id: a
+    turns:
+      - input: x
+        assert:
+          - type: llm-rubric
+            value: {value}{more}
+"""
+    result = examine_file(name, text.encode()).result
+    place = (7 + len(before.splitlines()) - 1, 19)
+    message = BY_NAME["lost-rubric"].write("agentv-turn", {})
+    unread = [(miss.line, miss.column, miss.reason) for miss in result.unread]
+    found = [(*result.source.position(finding.span.start)[:2], finding.message) for finding in result.findings]
+    others = [miss for miss in unread if miss[2] != message and "name the file" not in miss[2]]
+    assert ([miss for miss in [*unread, *found] if miss[2] == message], others) == ([(*place, message)], [])
+
+
+STRINGS_IN_TURNS = {
+    "no id": (
+        "tests:\n  - turns: [{input: x, assert: [Says hello]}]\n  - {id: b, vars: {q: x}, assert: [Says bye]}\n",
+        "a.eval.yaml",
+        (2, 33),
+        "AgentV skips a test without an `id`",
+    ),
+    "two lists": (
+        "tests:\n  - id: a\n    turns: [{input: x, assert: [Says hello], assertions: [Says bye]}]\n",
+        "a.eval.yaml",
+        (3, 33),
+        "AgentV reads only one list of a turn",
+    ),
+    "no sign of AgentV": (
+        "tests:\n  - id: a\n    turns: [{input: x, assert: [Says hello]}]\n",
+        "a.yaml",
+        (3, 33),
+        "name the file NAME.eval.yaml",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "name", "place", "reason"), STRINGS_IN_TURNS.values(), ids=STRINGS_IN_TURNS)
+def test_strings_of_a_turn_that_are_not_read_are_near_misses_with_their_reason(text, name, place, reason):
+    result = examine_file(name, text.encode()).result
+    (unread,) = [miss for miss in result.unread if miss.reason.startswith("strings in `assert`")]
+    assert ((unread.line, unread.column), reason in unread.reason) == (place, True)

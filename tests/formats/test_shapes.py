@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,60 @@ def test_a_gate_around_criteria_that_says_no_score_is_an_error(floor, gate, expe
 def test_scores_gates_and_the_threshold_are_those_of_the_scale_of_the_file(scale):
     text = SCALED.format(scale=scale, passes=3.5, gate=2.5)
     assert mean(text, GUIDE) == {"rubric": (Decimal("0.625"), [("facts", "1/2", 3, FIVE), ("tone", "1/2", None, FIVE)])}
+
+
+STEPS = {
+    "[1, 3, 5]": [1, 3, 5],
+    "[5, 3, 1]": [1, 3, 5],
+    "[0, 2, 3, 10]": [0, 2, 3, 10],
+    "[1.0, 3.0, 5.0]": [1, 3, 5],
+    "{1: bad, 3: so so, 5: fine}": [1, 3, 5],
+    '{"1-2": bad, 4: so so, "6-7": fine}': [1, 2, 4, 6, 7],
+    "[1, 5]": [1, 2, 3, 4, 5],
+    "{1: bad, 5: fine}": [1, 2, 3, 4, 5],
+    "{min: 1, max: 5}": [1, 2, 3, 4, 5],
+}
+
+
+@pytest.mark.parametrize(("scale", "scores"), STEPS.items())
+@pytest.mark.parametrize("place", ["scale", "/scale"])
+def test_a_scale_that_names_its_scores_has_no_others(place, scale, scores):
+    around, inside = (f"scale: {scale}\n", "") if place == "/scale" else ("", f", scale: {scale}")
+    text = f"{around}criteria: [{{what: Names the cause{inside}}}]\n"
+    ((_, criteria),) = mean(text, f'criteria = "/criteria"\noutcome = "what"\nscale = "{place}"').values()
+    low, span = scores[0], scores[-1] - scores[0]
+    assert [scale for *_, scale in criteria] == [[(score, str(Fraction(score - low, span))) for score in scores]]
+
+
+@pytest.mark.parametrize(
+    ("scale", "at", "between"),
+    [
+        ("[0, 0.5, 1]", 12, "0.5"),
+        ("[1, 1.5, 2, 2.5, 3]", 12, "1.5"),
+        ("{0: bad, 0.5: so so, 1: fine}", 1, "0.5"),
+    ],
+)
+def test_a_scale_that_names_scores_between_whole_numbers_is_not_scored(scale, at, between):
+    text = f"scale: {scale}\ncriteria: [Names the cause]\n"
+    table = 'criteria = "/criteria"\noutcome = "x"\nscale = "/scale"'
+    (unread,) = examine_file("rubric.yaml", text.encode(), settings(table)).result.unread
+    assert (unread.line, unread.column) == (1, at)
+    assert unread.reason.startswith(f"`scale` has {between}, so a score may lie between whole numbers")
+    with pytest.raises(RubricError):
+        mean(text, table)
+
+
+def test_a_gate_between_the_scores_that_a_scale_names_is_the_next_one():
+    text = "scale: [1, 3, 5]\ncriteria: [{what: Names the cause, least: 2}, {what: Says thank you, least: 3}]\n"
+    table = 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\ngate = "least"'
+    ((_, criteria),) = mean(text, table).values()
+    assert [gate for _, _, gate, _ in criteria] == [3, 3]
+
+
+def test_a_level_that_a_scale_does_not_name_is_an_error():
+    text = "scale: [1, 3, 5]\ncriteria: [{what: The cause, guide: {1: Not named, 2: Hinted at, 5: Named}}]\n"
+    table = 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\nlevels = "guide"'
+    assert found(text, table) == [("2", "bounds.level-outside", "2", "1, 3 and 5")]
 
 
 def test_a_scale_of_each_criterion_is_no_field_that_is_not_read():

@@ -148,6 +148,165 @@ def test_a_scale_or_an_unwanted_list_next_to_criteria_of_another_system_is_a_nea
         assert unread.reason.startswith(beginning)
 
 
+SUITE_OF_AGENTV_4 = """\
+0
+tests:
+- id: where
+  1
+  input: Where is the parcel?
+  criteria: Says where it is
+  assertions:
+  - type: rubrics
+    2
+    criteria: [{id: depot, outcome: Names the depot, weight: 2}, {id: day, outcome: Says the day}]
+"""
+SUITE_OF_AGENTV_5 = """\
+prompts: ["{{q}}"]
+providers: [echo]
+0
+default_test:
+  1
+  assert:
+  - type: assert-set
+    2
+    assert:
+    - type: llm-rubric
+      3
+      value: [Names the depot, {outcome: Says the day, weight: 2}]
+tests:
+- id: where
+  vars: {q: Where?}
+"""
+SUITE_OF_PROMPTFOO = """\
+prompts: ["{{q}}"]
+providers: [echo]
+0
+tests:
+- vars: {q: Where?}
+  1
+  assert:
+  - type: assert-set
+    2
+    assert:
+    - type: g-eval
+      3
+      value: [Names the depot, Says the day, Thanks the customer]
+"""
+SUITE_OF_PROMPTFOO_WITH_TEXTS = """\
+prompts: ["{{q}}"]
+providers: [echo]
+0
+tests:
+- vars: {q: Where?}
+  1
+  assert:
+  - type: llm-rubric
+    2
+    value: Names the depot
+"""
+SUITE_OF_OURS = """\
+0
+tests:
+- id: where
+  1
+  input: Where is the parcel?
+  rubrics: [{id: depot, expected_outcome: Names the depot, weight: 2}, Says the day]
+"""
+BANDS = "[{score_range: [0, 4], expected_outcome: Names none}, {score_range: [5, 10], expected_outcome: Names both}]"
+METRIC_OF_LIGHTSPEED = f"""\
+0
+metrics_metadata:
+  1
+  turn_level:
+    2
+    "geval:tone":
+      3
+      criteria: Judge the tone
+      rubrics: {BANDS}
+"""
+METRIC_OF_DEEPEVAL = f"""\
+0
+metrics:
+- name: tone
+  1
+  criteria: Judge the tone
+  evaluation_params: [input]
+  rubric: {BANDS}
+"""
+METRIC_OF_CONFIDENT_AI = METRIC_OF_DEEPEVAL.replace("_params", "Params").replace("score_range", "scoreRange")
+METRIC_OF_CONFIDENT_AI = METRIC_OF_CONFIDENT_AI.replace("expected_outcome", "expectedOutcome")
+WHOLES = {
+    "AgentV 4": ("a.yaml", SUITE_OF_AGENTV_4, 3),
+    "AgentV 5": ("a.eval.yaml", SUITE_OF_AGENTV_5, 4),
+    "promptfoo": ("promptfooconfig.yaml", SUITE_OF_PROMPTFOO, 4),
+    "promptfoo with texts": ("promptfooconfig.yaml", SUITE_OF_PROMPTFOO_WITH_TEXTS, 3),
+    "ours": ("a.yaml", SUITE_OF_OURS, 2),
+    "lightspeed": ("a.yaml", METRIC_OF_LIGHTSPEED, 4),
+    "DeepEval": ("a.yaml", METRIC_OF_DEEPEVAL, 2),
+    "Confident AI": ("a.yaml", METRIC_OF_CONFIDENT_AI, 2),
+}
+PLACES = [(name, level) for name, (_, _, count) in WHOLES.items() for level in range(count)]
+DOUBTS = {
+    "scale: 1-5": "`scale: 1-5` may say the scale",
+    "rating_scale: {1: Names none, 5: Names both}": "`rating_scale` may hold the scale",
+    "max_score: 17": "`max_score` may say the scale",
+    "must_not: [Invents a source]": "`must_not` may hold penalties",
+    "penalties: [1, 2]": "`penalties` may hold penalties",
+}
+
+
+def put(whole, level, line):
+    """Return a document with a line at one of its numbered places, and the line and column of its key."""
+    rows = [row for row in whole.splitlines() if not row.strip().isdigit() or row.strip() == str(level)]
+    (at,) = (at for at, row in enumerate(rows) if row.strip() == str(level))
+    column = rows[at].index(str(level))
+    rows[at] = rows[at][:column] + line
+    return "\n".join(rows) + "\n", (at + 1, column + 1)
+
+
+@pytest.mark.parametrize(("name", "level"), PLACES)
+def test_a_scale_or_an_unwanted_list_above_criteria_is_a_near_miss_wherever_a_penalty_is(name, level):
+    file, whole, _ = WHOLES[name]
+    for line, beginning in DOUBTS.items():
+        text, place = put(whole, level, line)
+        result = lint(file, text.encode())
+        reasons = [unread.reason for unread in result.unread if (unread.line, unread.column) == place]
+        refused = f"`{line.split(':')[0]}` of the suite: AgentV 5"  # an error of another kind
+        assert any(reason.startswith((beginning, refused)) for reason in reasons), (line, reasons)
+
+
+def test_a_scale_in_a_criterion_of_another_system_is_a_near_miss():
+    text = TOLOKAFORGE.replace("    NEXT\n", "").replace("weight: 2}", "weight: 2, LINE}")
+    for line in ("scale: 1-5", "range: [1, 5]", "max_score: 5"):
+        (unread,) = lint("grading.yaml", text.replace("LINE", line).encode()).unread
+        assert (unread.line, unread.column) == (6, 65)
+        assert unread.reason.startswith(f"`{line.split(':')[0]}")
+        assert "the scale of scores, and is not read" in unread.reason
+    for line in ("scale: 0-1", "max_score: 1", "pages: 1-5"):
+        assert lint("grading.yaml", text.replace("LINE", line).encode()).unread == ()
+
+
+USUAL = {
+    "AgentV 4": ["scale: 0-1", "scale: binary", "max_score: 1", "max_score: 3"],
+    "AgentV 5": ["scale: 0-1", "max_score: 1", "max_score: 3"],
+    "promptfoo": ["scale: [0, 1]", "max_score: 1", "max_score: 3"],
+    "promptfoo with texts": ["scale: [0, 1]", "max_score: 1"],
+    "ours": ["scale: 0-1", "scale: pass/fail", "max_score: 3"],
+    "lightspeed": ["scale: 0-10", "max_score: 10"],
+    "DeepEval": ["scale: 0-10", "max_score: 10"],
+    "Confident AI": ["scale: 0-10", "maxScore: 10"],
+}
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_scale_above_criteria_that_they_have_anyway_is_no_near_miss(name):
+    file, whole, count = WHOLES[name]
+    for line in USUAL[name]:
+        text, _ = put(whole, count - 1, line)
+        result = lint(file, text.encode())
+        assert (line, result.unread) == (line, ())
+
+
 HARMLESS = {
     "forbidden": "[foo]",  # single words are for code
     "max_score": "3",  # the sum of the weights that are written

@@ -94,13 +94,24 @@ def is_whole_case(case: Any) -> bool:
     return is_agentv_case(case) and case.keys() >= _ONLY_CASES_HAVE
 
 
+def find_owner(path: Path) -> Path:
+    """Return where the suite, the test or the turn is that has the assertion at a path; sets may be between them."""
+    while len(path) > 1 and path[-2] in ASSERTION_LISTS:
+        path = path[:-2]
+    return path
+
+
+def is_turn(path: Path) -> bool:
+    """Return whether a turn of a conversation is at a path."""
+    return path[-2:-1] == ("turns",)
+
+
 def is_of_agentv(document: Document, path: Path) -> bool:
     """Return whether the assertion at `path` is AgentV's; promptfoo has them too, in cases without an `id`."""
     suite = document.data
     if isinstance(suite, dict) and _OF_PROMPTFOO in suite:
         return False
-    while len(path) > 1 and path[-2] in ASSERTION_LISTS:  # an assertion may be nested in a set of assertions
-        path = path[:-2]
+    path = find_owner(path)
     path = path[:-1] if path[-1:] == ("execution",) else path
     owner = document.value(path)
     if document.part or path[-1:] == ("default_test",) or is_agentv_case(owner):

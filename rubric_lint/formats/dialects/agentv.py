@@ -95,7 +95,7 @@ def find(document: Document) -> Iterator[View]:
     for view in _find(document):
         is_last = view.dialect.name == AGENTV_A7.name
         schema = AGENTV_A7.schema if is_last else AGENTV_A6.schema
-        around = find_in_suite(document, view.path, schema)
+        around = find_in_suite(document, view.path, schema, view=view)
         yield replace(view, **around._asdict()) if around != Around() else view
 
 

@@ -220,14 +220,23 @@ def is_total(key: str) -> bool:
     return bool(words & {"total", "sum"}) and words <= {"total", "sum", *others, *SETS["of_scores"]}
 
 
-def says_scale(key: str, value: Any) -> bool:
-    """Return whether a key around criteria says on which scale they are scored, or the highest score."""
+def says_scale(key: str, value: Any, *, is_around: bool = True) -> bool:
+    """Return whether a key of a criterion or around criteria says on which scale they are scored, or the highest score.
+
+    A range around criteria may be one of ages or pages.
+    """
     words = split_words(key)
+    if words.isdisjoint(_OF_SCALES):
+        return False
     if role_of(key, value, is_around=True) is Role.SCALE:
-        return key in SurroundingWords.scale or "range" not in words  # of ages or pages
+        return not is_around or key in SurroundingWords.scale or "range" not in words
     is_highest = words & HIGH_WORDS and words & SETS["of_scores"] and words <= HIGH_WORDS | SETS["of_scores"]
     is_known = key in SurroundingWords.highest or (is_highest and key not in SurroundingWords.total)
     return is_amount(value) and bool(is_known) and not is_total(key)
+
+
+_OF_SCALES = SETS["scales"] | HIGH_WORDS
+"""Words of a key that may say a scale or its highest score."""
 
 
 def is_way(key: str) -> bool:

@@ -17,12 +17,12 @@ from rubric_lint.formats.home_made.rubric_fields import (
     find_first,
     show,
 )
-from rubric_lint.formats.home_made.scores import RANGE, Ends, read_ends, read_levels, read_score
+from rubric_lint.formats.home_made.scores import RANGE, Ends, list_steps, read_ends, read_levels, read_score
 from rubric_lint.formats.home_made.unmapped import find_in_level
 from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.model.criterion import SPAN, as_levels, to_fraction
 from rubric_lint.model.finding import RelatedPlace
-from rubric_lint.model.messages import describe, name_scores, shorten
+from rubric_lint.model.messages import describe, list_scores, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.tree import items_of
@@ -60,6 +60,8 @@ class ScaleReader:
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.labels: Mapping[Decimal | None, str] = {}
         """The names of the scores of a scale."""
+        self.steps: list[int] = []
+        """The scores of the scale of a criterion if it names more than its ends."""
         self.in_levels: list[UnmappedKey] = []
         """What levels say and is not read."""
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
@@ -82,6 +84,7 @@ class ScaleReader:
 
     def _read_ends(self, criterion: WrittenCriterion) -> Ends | str | None:
         """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
+        self.steps = []
         scale = YES_NO if criterion.is_level else self.table.scale
         if isinstance(scale, tuple):
             whole = self._find_whole_scale(criterion, scale)
@@ -98,9 +101,11 @@ class ScaleReader:
         if found and isinstance(ends, tuple):
             described = read_levels(found.value)
             self.labels = {level.score: level.text for level in described.levels} if described else {}
-            if not described:
-                self._check_steps(found, ends)
-            return self._check_ends(*ends, found.place)
+            checked = self._check_ends(*ends, found.place)
+            if checked:
+                self.steps = list_steps(found.value)
+            self._check_steps(found, ends)
+            return checked
         if found and ends is None and not self.fields.find(criterion, self.table.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
             self.fields.report("schema", "scale", found.place, {"field": found.place[-1], "found": f"is {text}"})
@@ -130,12 +135,17 @@ class ScaleReader:
         On a wide scale, ends with a decimal point say nothing of the kind.
         """
         parts = dict(items_of(found.value))
-        fine = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
-        if ends[1] - ends[0] <= 1:
-            fine += [key for key, part in parts.items() if isinstance(part, float)]
+        if self.labels:
+            fine = [(found.place, show(score)) for score in self.labels if score is not None and score % 1]
+        else:
+            keys = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
+            is_narrow, has_steps = ends[1] - ends[0] <= 1, len(self.steps) > 0
+            decimals = [key for key, part in parts.items() if isinstance(part, float)]
+            keys += [key for key in decimals if is_narrow or (has_steps and parts[key] % 1)]
+            places = [(*found.place, key) for key in keys]
+            fine = [(place, describe(self.document.value(place), self.document.written_at(place))) for place in places]
         if fine:
-            place = (*found.place, fine[0])
-            text = describe(parts[fine[0]], self.document.written_at(place))
+            place, text = fine[0]
             field = next(step for step in reversed(place) if isinstance(step, str))
             reason = f"`{field}` has {text}, so a score may lie between whole numbers, and no other scores are read"
             self.fields.doubt(place, f"{reason}; write whole numbers, or the rubric in version 3 of the format")
@@ -263,7 +273,10 @@ class ScaleReader:
         ends: Ends | None,
         criterion: WrittenCriterion,
     ) -> None:
-        """Add the levels of an entry: each score of its scale is one, described or not."""
+        """Add the levels of an entry: each score of its scale is one, described or not.
+
+        The scores are those that the scale names, or the whole numbers from one of its ends to the other.
+        """
         field = self.fields.find(criterion, self.table.levels)
         holder = field.place if field else criterion.place
         self._check_order(levels)
@@ -278,7 +291,7 @@ class ScaleReader:
         if are_whole and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
-                spread = self._complete(spread, range(int(low), int(high) + 1), holder)
+                spread = self._complete(spread, self.steps or [*range(int(low), int(high) + 1)], holder)
             if self.table.combine == "share":
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
@@ -329,15 +342,15 @@ class ScaleReader:
             lowest = min(graded, key=lambda level: level.number or 0)
             self.fields.doubt(lowest.number_place, f"{format_fall(fall)}; turn the numbers around")
 
-    def _complete(self, levels: list[_WrittenLevel], scale: range, at: Path) -> list[_WrittenLevel]:
+    def _complete(self, levels: list[_WrittenLevel], steps: list[int], at: Path) -> list[_WrittenLevel]:
         """Return the levels with those of the scale that have no text; report levels next to the scale."""
-        numbers = {level.number for level in levels}
+        numbers, scale = {level.number for level in levels}, set(steps)
         for level in levels:
             if level.number not in scale:
-                values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
+                values = {"level": level.number, "scores": list_scores(steps)}
                 self.fields.report("bounds", "level-outside", level.number_place, values, level.part)
         is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
-        rest = [number for number in scale if is_inside and number not in numbers]
+        rest = [number for number in steps if is_inside and number not in numbers]
         added = [*levels, *(_WrittenLevel(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 

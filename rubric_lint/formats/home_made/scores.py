@@ -1,5 +1,6 @@
 """Read scores, scales, levels and shares as people write them; the one parser of them for all home-made formats."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,17 +102,52 @@ def read_ends(value: Any) -> Ends | str | None:
     match value:
         case str():
             return _read_ends_of_string(value)
-        case list() if len(value) > 1 and all(read_number(number) is not None for number in value):
-            ends = [Fraction(str(number)) for number in value]
-            return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
+        case [low, high] if _is_number(low) and _is_number(high):
+            return Fraction(str(low)), Fraction(str(high))
         case dict():
             for low, high in ENDS:
-                if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
+                if _is_number(value.get(low)) and _is_number(value.get(high)):
                     return Fraction(str(value[low])), Fraction(str(value[high]))
-            scores = [Fraction(number) for number in map(read_score, value) if number is not None]
-            if len(scores) == len(value) > 1:
-                return min(scores), max(scores)
-    return None
+    spans = _list_spans(value)
+    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
+
+
+def list_steps(value: Any) -> list[int]:
+    """Return the scores of a scale that names more than its two ends, from the lowest: `[1, 3, 5]`; else none.
+
+    They are whole numbers, and each one of a part such as `4-7` is a score.
+    """
+    spans = _list_spans(value)
+    steps: set[int] = set()
+    for low, high in {*spans} if len(spans) > 2 else ():
+        steps.update(range(math.floor(low), math.floor(high) + 1))
+    return sorted(steps)
+
+
+def _list_spans(value: Any) -> list[Ends]:
+    """Return the scores that a list, or the keys of a mapping, consists of, each a range; none if one is no score."""
+    spans: list[Ends] = []
+    for part in value if isinstance(value, list | dict) else ():
+        score = read_score(part) if isinstance(value, dict) else part
+        if score is None or not (isinstance(score, Decimal) or _is_number(score)):
+            return []
+        found = RANGE.fullmatch(part) if isinstance(part, str) else None
+        low = Fraction(str(score))
+        spans.append((low, max(low, Fraction(found[2]) if found else low)))
+    return spans if len(spans) > 1 else []
+
+
+def _is_number(value: Any) -> bool:
+    return read_number(value) is not None
+
+
+def read_scale_around(value: Any) -> Fraction | Ends | None:
+    """Return what a key says about a scale: its highest score if the value is a number, else its ends."""
+    number = read_number(value)
+    if number is not None:
+        return Fraction(number)
+    ends = read_ends(value)
+    return (Fraction(0), Fraction(1)) if isinstance(ends, str) else ends
 
 
 def _read_ends_of_string(value: str) -> Ends | str | None:

@@ -37,7 +37,6 @@ from rubric_lint.formats.home_made.scores import (
     holds_mappings,
     is_amount,
     is_statement,
-    read_ends,
     read_score,
 )
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
@@ -62,6 +61,23 @@ def find_in_level(
             yield UnmappedKey((*place, key), Role.OPEN, value)
 
 
+def find_scales_and_unwanted(
+    path: Path, fields: Iterable[tuple[str, Any]], known: Collection[Path], *, is_around: bool = True
+) -> Iterator[UnmappedKey]:
+    """Find what says a scale, and lists of what an answer must not do, among the fields of the mapping at a path.
+
+    `known` are the places that are read, or found already. The mapping is a criterion unless it `is_around` criteria.
+    """
+    for key, value in fields:
+        place = (*path, key)
+        if place in known:
+            continue
+        if says_scale(key, value, is_around=is_around):
+            yield UnmappedKey(place, Role.SCALE, value, is_around=is_around)
+        elif isinstance(value, list) and is_unwanted(key) and any(map(is_statement, value)):
+            yield UnmappedKey(place, Role.NEGATIVE, value, is_around=is_around)
+
+
 def find_around_in_suite(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> Sequence[UnmappedKey]:
@@ -73,11 +89,12 @@ def find_around_in_suite(
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
-    for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_around([at]):
+    for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_next_to(at):
         words = split_words(str(key.place[at]))
         is_direct = len(key.place) == len(path) and not key.quote
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
-        is_read = not known.isdisjoint(map(str, key.place[at:])) or (document.may_borrow and key.is_several)
+        is_part = document.may_borrow and key.is_several and key.role is not Role.SCALE
+        is_read = is_part or not known.isdisjoint(map(str, key.place[at:]))
         if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):
             unmapped.append(key)
     return unmapped
@@ -332,24 +349,15 @@ class UnmappedSearch:
                     if not (is_usual and self._have_weights):
                         yield replace(found, is_around=True)
 
-    def find_next_to(self, depth: int, usual: Collection[Any] | None) -> Iterator[UnmappedKey]:
-        """Find what the mapping at a depth says next to criteria: also their scale, and what an answer must not do.
+    def find_next_to(self, depth: int) -> Iterator[UnmappedKey]:
+        """Find what the mapping at a depth says next to criteria: also a scale, and what an answer must not do.
 
-        `usual` are the scales and the numbers that only repeat what the criteria say; with None, a scale is no doubt.
+        The scale may be the one that the criteria have; see `drop_usual`.
         """
         found = list(self.find_around([depth]))
         yield from found
         known = {key.place for key in found}.union(self.read, [self.path[: depth + 1]])
-        for key, value in self._list_fields(self.path[:depth]):
-            place = (*self.path[:depth], key)
-            if place in known:
-                continue
-            if usual is not None and says_scale(key, value):
-                said: Any = read_number(value) if is_amount(value) else read_ends(value)
-                if said not in usual:
-                    yield UnmappedKey(place, Role.SCALE, value, is_around=True)
-            elif is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
-                yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
+        yield from find_scales_and_unwanted(self.path[:depth], self._list_fields(self.path[:depth]), known)
 
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
         """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""

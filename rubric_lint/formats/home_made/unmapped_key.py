@@ -113,6 +113,6 @@ _ADVICE_WITHOUT_TABLE = {
     Role.COMBINE: "no other way than the usual one is scored; remove it if that is the one you mean",
     Role.DIRECTION: "give the best answer the highest score, and remove it",
     Role.LEFT_OUT: "remove it, and a criterion too if that is left out",
-    Role.SCALE: "write the scores as the `levels` of each criterion, or remove it if it does not count",
+    Role.SCALE: "write what its scores mean into the criteria, or remove it if it does not count",
 }
 _WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"

@@ -1,7 +1,7 @@
 """Find what is around rubrics and may decide but is not read, and the threshold of their suite."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -21,11 +21,12 @@ from rubric_lint.formats.home_made.columns import PlacedCriterion
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark, is_unwanted, role_of, says_penalty
-from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends, read_levels
+from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends, read_levels, read_scale_around
 from rubric_lint.formats.home_made.unmapped import (
     UnmappedSearch,
     find_around_in_suite,
     find_at_top_of_suite,
+    find_scales_and_unwanted,
 )
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
@@ -73,15 +74,10 @@ def find_around(document: Document, path: Path) -> Around:
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     value = document.value(path)
-    criteria = [as_mapping(part) for part in parts_of(value)]
-    usual = None
-    fields: dict[Path, str] = {}
-    # Criteria of version 3 have scales of their own, and anything but a list is an error.
-    if isinstance(value, list) and not any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
-        usual = _list_usual(list(map(_find_scale, criteria)), criteria)
-        fields.update(_find_fields_of_3(document, path, usual))
+    usual = _find_usual(value)
+    fields = {} if usual is None else dict(_find_fields_of_3(document, path, usual))
     search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(value))
-    found = list(search.find_next_to(len(path) - 1, usual))
+    found = _drop_usual(search.find_next_to(len(path) - 1), lambda: usual)
     if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
         found = [key for key in found if len(key.place) == len(path) and (not key.is_several or key.role is Role.SCALE)]
     mark = _advise_on_marks(document) if found else ""
@@ -108,12 +104,45 @@ def _find_fields_of_3(document: Document, path: Path, usual: Collection[Any]) ->
             yield problem.path, f"{message}; there {problem.values['reason']}"
 
 
+def _find_usual(value: Any) -> set[Any] | None:
+    """Return what repeats a list of criteria of our format, see `_list_usual`; None if they have scales of their own.
+
+    Those of version 3 do, and anything but a list is an error.
+    """
+    criteria = [as_mapping(part) for part in parts_of(value)]
+    if not isinstance(value, list) or any(CRITERIA in criterion or "scale" in criterion for criterion in criteria):
+        return None
+    return _list_usual([*map(_find_scale, criteria)], criteria)
+
+
+def _find_usual_of(view: View) -> set[Any]:
+    """Return what repeats the criteria of another system; see `_list_usual`."""
+    return _list_usual(_list_scales_of(view), [as_mapping(part) for part in view.data])
+
+
+def _drop_usual(found: Iterable[UnmappedKey], find_usual: Callable[[], set[Any] | None]) -> list[UnmappedKey]:
+    """Return some doubts without the scales that are usual, all of them if `find_usual` returns None."""
+    found = list(found)
+    if all(key.role is not Role.SCALE for key in found):
+        return found
+    usual = find_usual()
+    return [
+        key
+        for key in found
+        if key.role is not Role.SCALE or (usual is not None and read_scale_around(key.value) not in usual)
+    ]
+
+
 def _list_usual(scales: Sequence[Ends], criteria: Sequence[Mapping[str, Any]]) -> set[Any]:
     """Return what repeats criteria: the sum of their weights, and the scale and its end if all have the same one.
 
-    `scales` are those of the criteria that have one; the others are checks.
+    `scales` are those of the criteria that have one; the others are checks. A criterion without a weight may count 1.
     """
-    usual: set[Any] = {sum(read_number(criterion.get("weight")) or 0 for criterion in criteria)}
+    weights = [read_number(criterion.get("weight")) for criterion in criteria]
+    usual: set[Any] = {
+        sum(weight or 0 for weight in weights),
+        sum(1 if weight is None else weight for weight in weights),
+    }
     known = {*scales} if len(scales) == len(criteria) else {*scales, _CHECKLIST}
     return usual if len(known) > 1 else usual.union(known, [high for _, high in known])
 
@@ -146,10 +175,12 @@ def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
     return (_SCALE,) if has_bands else ()
 
 
-def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS) -> Around:
+def find_in_suite(
+    document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS, view: View | None = None
+) -> Around:
     """Return the threshold and the doubts of a rubric in a suite; a release of AgentV reads what its schema has.
 
-    `known` are the fields of its assertion that are read or do nothing there.
+    `known` are the fields of its assertion that are read or do nothing there. `view` is the rubric if it is AgentV's.
     """
     negation = find_negation(document, path)
     doubts = [negation] if negation else []
@@ -162,6 +193,10 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
         else:
             place = mark.path
     scales = _list_scales(document.value(path))
+
+    def find_usual() -> set[Any] | None:
+        return _find_usual(document.value(path)) if view is None else _find_usual_of(view)
+
     grader = find_grader(document, path)
     if grader is not None:
         gate = _find_gate(document, grader, known)
@@ -173,9 +208,9 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
             threshold, place = least, gate  # an answer has to pass the test and its gate
         criteria = path if path != grader else (*grader, "value")
         found = find_around_in_suite(document, criteria, scales, known, is_grader=True)
-        found = [doubt for doubt in found if doubt.place != gate]
+        found = _drop_usual((doubt for doubt in found if doubt.place != gate), find_usual)
         doubts += [(doubt.place, doubt.format_without_table(_MARK_OF_GRADER)) for doubt in found]
-    doubts += _find_in_holders(document, path, grader, scales)
+    doubts += _find_in_holders(document, path, grader, scales, find_usual)
     return Around(threshold, place, tuple(doubts), is_gate)
 
 
@@ -188,7 +223,11 @@ def _find_gate(document: Document, grader: Path, known: frozenset[str]) -> Path 
 
 
 def _find_in_holders(
-    document: Document, path: Path, grader: Path | None, scales: tuple[Ends, ...]
+    document: Document,
+    path: Path,
+    grader: Path | None,
+    scales: tuple[Ends, ...],
+    find_usual: Callable[[], set[Any] | None],
 ) -> Iterator[tuple[Path, str]]:
     """Find what may decide in the mappings around a rubric in a suite but its own assertion, and other criteria."""
     for end in range(1, len(path) + 1):
@@ -200,7 +239,7 @@ def _find_in_holders(
             is_assertion = end > 2 and path[end - 3] in ASSERTION_LISTS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
-            found = find(document, path[:end], scales, known)
+            found = _drop_usual(find(document, path[:end], scales, known), find_usual)
             yield from ((doubt.place, doubt.format_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
             others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
@@ -324,17 +363,28 @@ def _find_in_group(
     if patterns:
         keys = set().union(*(entry for _, entry in group))
         known |= {key for key in keys if _matches_any(patterns, key)}
-    yield from _find_kinds_and_scales(group, known, read)
+    yield from _find_kinds(group, read)
     if not all(entry.keys() <= known for _, entry in group):
         shape = FormatTable(view.dialect.title, pointer(view.path), unused=tuple(known))
         search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
         yield from search.find_in_criteria(group)
+        yield from _drop_usual(_find_scales_in(group, known, read), lambda: _find_usual_of(view))
 
 
-def _find_kinds_and_scales(
-    group: Iterable[PlacedCriterion], known: Collection[str], read: Collection[Path]
+def _find_scales_in(
+    group: Iterable[PlacedCriterion], known: Iterable[str], read: Collection[Path]
 ) -> Iterator[UnmappedKey]:
-    """Find what says that a criterion is a penalty, also in a field that the dialect has, or that it has a scale."""
+    """Find the scales and the lists of what an answer must not do in criteria, each where it is first."""
+    keys = set(known)
+    for place, entry in group:
+        fields = [(key, value) for key, value in entry.items() if key not in keys]
+        for found in find_scales_and_unwanted(place, fields, read, is_around=False):
+            keys.add(found.name)
+            yield found
+
+
+def _find_kinds(group: Iterable[PlacedCriterion], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find what says that a criterion is a penalty, also in a field that the dialect has."""
     firsts: dict[str, UnmappedKey] = {}
     for place, entry in group:
         for key, value in entry.items():
@@ -343,10 +393,6 @@ def _find_kinds_and_scales(
             is_kind = isinstance(value, str) and not split_words(key).isdisjoint(SETS["kinds"])
             if says_penalty(key, value) or (is_kind and " " not in value and is_unwanted(value)):
                 firsts.setdefault(key, UnmappedKey((*place, key), Role.NEGATIVE, value))
-                continue
-            is_scale = key not in known and not split_words(key).isdisjoint(SETS["scales"])
-            if is_scale and isinstance(read_ends(value), tuple):
-                firsts.setdefault(key, UnmappedKey((*place, key), Role.OPEN, value))
     yield from firsts.values()
 
 
@@ -358,14 +404,12 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     """
     yield from _find_weights_around(view, holders, read)
     shape, scales = FormatTable(view.dialect.title, pointer(view.path)), _list_scales_of(view)
-    usual = _list_usual(scales, [as_mapping(part) for part in view.data])
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, scales)
-        if is_near:
-            yield from search.find_next_to(len(holder), usual)
-        else:
-            yield from (doubt for doubt in search.find_around([len(holder)]) if _bears_from_afar(doubt, holder))
+        found = search.find_next_to(len(holder))
+        near = (doubt for doubt in found if is_near or _bears_from_afar(doubt, holder))
+        yield from _drop_usual(near, lambda: _find_usual_of(view))
 
 
 def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
@@ -374,6 +418,8 @@ def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
     if doubt.quote:
         return False
     if len(doubt.place) == len(holder) + 1:
+        if doubt.role in (Role.SCALE, Role.NEGATIVE):
+            return True
         return doubt.role is role_of(key, doubt.value, is_around=True)
     return doubt.role is not Role.COMBINE and not split_words(key).isdisjoint(SETS["settings"])
 

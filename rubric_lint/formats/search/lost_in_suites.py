@@ -10,11 +10,13 @@ from rubric_lint.formats.agentv.suites import (
     ASSERTION_LISTS,
     find_cases,
     find_mappings,
+    find_owner,
     find_read,
     find_release,
     find_typed,
     is_current,
     is_of_agentv,
+    is_turn,
     look_up,
     uses_words,
 )
@@ -25,6 +27,7 @@ from rubric_lint.model.messages import describe, find_near, shorten
 from rubric_lint.model.recognition import FIELD
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.view import View, read_text
+from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
 from rubric_lint.source.edits.intents import EscapeText, Repair
 from rubric_lint.source.nunjucks import find_broken, find_names
@@ -222,8 +225,8 @@ def _find_refused_lists(document: Document, release: Release, blockers: Iterable
     for blocker in blockers:
         path, name = blocker.path, blocker.path[-1]
         owner = document.value(path[:-1])
-        is_turn = path[-3:-2] == ("turns",)
-        is_of_owner = path[0] not in OLD_CASES and (is_turn or len(path) == 1 or "id" in owner)
+        is_of_turn = is_turn(path[:-1])
+        is_of_owner = path[0] not in OLD_CASES and (is_of_turn or len(path) == 1 or "id" in owner)
         if name in ASSERTION_LISTS and is_of_owner and isinstance(owner[name], list) and owner[name]:
             advice = f"write `{wanted}`"
             repair = None if wanted in owner else rename_fields([(path, wanted)])
@@ -231,7 +234,7 @@ def _find_refused_lists(document: Document, release: Release, blockers: Iterable
                 line, _, _ = document.source.position(document.span((*path[:-1], wanted), Part.KEY).start)
                 advice = f"join it with the `{wanted}` of line {line}"
             values = {"release": release.title, "list": name, "advice": advice}
-            code = "agentv-5-turn" if is_turn else "agentv-5-list"
+            code = "agentv-5-turn" if is_of_turn else "agentv-5-list"
             yield Problem(code, path, Part.KEY, values, repair=repair)
 
 
@@ -341,7 +344,7 @@ def find_unread_assertions(document: Document, rubrics: set[Path], *, of_agentv:
         for name in _LISTS:
             value = mapping.get(name)
             if (*path, name) not in rubrics and isinstance(value, list):
-                yield from _find_strings_among(path, name, value, mapping, of_agentv=of_agentv)
+                yield from _find_strings_among(document, path, name, of_agentv=of_agentv)
 
 
 _MODELS = ("score_model", "label_model")
@@ -404,7 +407,9 @@ def _find_value(
         parts = as_mapping(value)
         if not any((*place, name) in rubrics or parts[name] == [] for name in parts):
             reason = f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
-    if reason:
+    if reason and is_turn(find_owner(path)):
+        yield (*path, "type"), BY_NAME["lost-rubric"].write("agentv-turn", {})
+    elif reason:
         yield place, reason
 
 
@@ -449,13 +454,19 @@ def _is_judge(entry: Any) -> bool:
     return isinstance(kind, str) and kind.removeprefix("not-") in JUDGED_TYPES
 
 
-def _find_strings_among(
-    path: Path, name: str, value: list[Any], owner: dict[str, Any], *, of_agentv: bool
-) -> Iterator[tuple[Path, str]]:
-    for place in _find_texts((*path, name), value)[:1]:
+def _find_strings_among(document: Document, path: Path, name: str, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find the first string in a list of assertions at a path that is not read, with the reason."""
+    owner, case_path = document.value(path), path[:-2] if is_turn(path) else path
+    is_case = case_path[-2:-1] == ("tests",)
+    has_id = is_case and "id" in document.value(case_path)
+    for place in _find_texts((*path, name), owner[name])[:1]:
         if of_agentv:
             reason = "are checked only where AgentV reads them, in suites and their tests; move them there"
+            if is_case and not has_id:
+                reason = "are not read, as AgentV skips a test without an `id`; write one"
+            elif is_turn(path) and len(owner.keys() & {*_LISTS}) > 1:
+                reason = "are not read, as AgentV reads only one list of a turn; join its lists"
             yield place, f"strings in `{name}` {reason}"
-        elif path[-2:-1] == ("tests",) and "id" in owner:
+        elif has_id:
             reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
             yield place, f"strings in `{name}` are criteria to AgentV, {reason}"
