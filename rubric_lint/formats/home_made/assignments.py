@@ -80,8 +80,13 @@ def merge(answers: Sequence[Assignment], more: Sequence[Assignment]) -> tuple[As
     """Return answers with more of them, which replace those that they contradict."""
     replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
     values = {answer.value for answer in more}
-    kept = [answer for answer in answers if answer.role not in replaced and answer.value not in values]
-    return tuple(dict.fromkeys((*kept, *more)))
+    within = tuple(f"{value}/" for value in values)
+    kept: list[Assignment] = []
+    for answer in answers:
+        is_replaced = answer.role in replaced or answer.value in values or answer.value.startswith(within)
+        if not is_replaced:
+            kept.append(answer)
+    return tuple(dict.fromkeys([*kept, *more]))
 
 
 @dataclass(frozen=True)
@@ -203,10 +208,13 @@ class TableDraft:
     # The answers.
 
     def put(self, answers: Sequence[Assignment]) -> "TableDraft":
-        """Return the draft with some answers in its table; raise AssignmentError if one does not fit."""
+        """Return the draft with some answers in its table; raise AssignmentError if one does not fit.
+
+        Answers with an option of their own come last, wherever they stand on a command line.
+        """
         table, roles = dict(self.table), set[str]()
         self._refuse_other(answers)
-        for answer in answers:
+        for answer in sorted(answers, key=lambda answer: answer.option[0] != "map"):
             self._put(table, answer, is_more=answer.role in roles)
             roles.add(answer.role)
         return replace(self, table=sort_table(table))
@@ -410,7 +418,8 @@ class TableDraft:
             return
         low, high = self._find_lowest_and_highest()
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
-        others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
+        # An earlier answer names the place.
+        others = () if is_stated else (Assignment("unused", self._find_left_out(place, view)),)
         start = ""
         if part > max(high, 1):
             yield _combine("share")
@@ -504,13 +513,37 @@ class TableDraft:
             suggestions += self._list_roles_inside(key, role, value)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
             is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
-            suggestions.insert(0 if is_second else len(suggestions), _leave_out([key]))
+            left_out = _leave_out([self._find_left_out(key, view)])
+            suggestions.insert(0 if is_second else len(suggestions), left_out)
         yield from suggestions
+
+    def _find_left_out(self, key: str, view: View) -> str:
+        """Return a key to leave out, or for a mark around criteria the key that is in doubt once the mark is left out.
+
+        That is the one that holds the mark: `/grades` for `/grades/B`.
+        """
+        if key not in (self.table.get("pass"), *_as_list(self.table.get("gate", ()))):
+            return key
+        for question in self.put([Assignment("unused", key)]).questions:
+            holder, _ = self._place(question, view)
+            if holder and key.startswith(f"{holder}/"):
+                return holder
+        return key
+
+    def asks_for_mark(self, question: Question) -> bool:
+        """Return whether a question is about a word in the place of the lowest score that passes: `pass: B`."""
+        if question.view is None:
+            return False
+        role, value = self._find_role(question, question.view)
+        return role in (Role.PASS, Role.VERDICT) and isinstance(value, str)
 
     def _list_roles_around(self, key: str, role: Role | None, value: Any, view: View) -> list[Suggestion]:
         """Return the pass marks and the gates that a key around criteria may hold, the likelier ones first."""
         if role in (Role.PASS, Role.VERDICT):
             marks = list(self._list_pass_marks(key, view))
+            for grade in self.around:
+                if split_pointer(grade)[-1] == value:
+                    marks += self._list_pass_marks(grade, view, Assignment("unused", key))
             return marks if is_amount(value) else [*marks, *self._list_shared_gates(key, view)]
         if role not in (None, Role.OPEN, Role.GATE) or self.table.get("pass") == key:
             return []
@@ -527,10 +560,11 @@ class TableDraft:
             if values and is_amount(values[0]):
                 yield mark, values[0]
 
-    def _list_pass_marks(self, key: str, view: View) -> Iterator[Suggestion]:
+    def _list_pass_marks(self, key: str, view: View, *others: Assignment) -> Iterator[Suggestion]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
         old = self.table.get("pass")
-        others = (Assignment("unused", old),) if isinstance(old, str) and old != key else ()
+        if isinstance(old, str) and old != key:
+            others = (*others, Assignment("unused", old))
         for mark, _ in self._list_numbers(key, view):
             effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
             yield Suggestion((Assignment("pass", mark), *others), effect)
