@@ -10,19 +10,29 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import list_entries, look
-from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    YES_NO,
+    FormatTable,
+    expand,
+    first_steps,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.rubric_fields import show
 from rubric_lint.formats.home_made.scores import is_amount, read_ends, read_percent, read_score
-from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
+from rubric_lint.formats.home_made.table_writer import ANY_SCALE, LIMITS, generalize, sort_table
 from rubric_lint.formats.home_made.threshold_reading import list_readings, name_whole
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.vocabulary import SETS, Fields, SurroundingWords
 from rubric_lint.model.criterion import read_number as finite_number
 from rubric_lint.model.messages import join_words, list_names, pluralize, shorten, visible
 from rubric_lint.model.view import View
@@ -49,6 +59,12 @@ NUMBER = "N"
 
 _SCALES = ("1-5", "0-10", YES_NO)
 """Scales that are offered where nothing says one."""
+
+_OF_SCALES = SETS["scales"] | SETS["bearing"] | SETS["grades"] | SETS["weights"]
+"""Words in the key of a value that may be a scale."""
+
+_HIGHEST = frozenset({*Fields.points, *Fields.scale, *SurroundingWords.highest, *LIMITS})
+"""The keys of a number that may be the highest score."""
 
 
 class AssignmentError(ValueError):
@@ -205,6 +221,12 @@ class TableDraft:
         found = [look(entry, name) for entry in self.entries]
         return list(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))
 
+    def _list_all(self, key: str) -> list[Any]:
+        """Return all that criteria have under a key, or the documents at a pointer."""
+        if not key.startswith("/"):
+            return [entry[key] for entry in self.entries if key in entry]
+        return [document.value(path) for document in self.documents for path, _ in expand(document.data, key)]
+
     # The answers.
 
     def put(self, answers: Sequence[Assignment]) -> "TableDraft":
@@ -293,6 +315,9 @@ class TableDraft:
         if role in _PLACES and not key.startswith("/"):
             raise AssignmentError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
         words = _list_marking_words(table, key) if role == "unused" else {}  # other words may still mark
+        if role == "scale" and all(map(is_amount, self._list_all(key))):
+            self._put_end(table, key, is_more=is_more)
+            return
         _remove(table, key)
         for marked, marks in words.items():
             table[marked] = {**table.get(marked, {}), key: _shorten_marks(marks)}
@@ -302,6 +327,15 @@ class TableDraft:
             table[role] = _add(table.get(role, ()), key)
         else:
             table[role] = key
+
+    @staticmethod
+    def _put_end(table: dict[str, Any], key: str, *, is_more: bool) -> None:
+        """Put the key of the highest score into a table, which may be the weight too; a key before it is the lowest."""
+        old = table.get("scale")
+        low = old[1] if is_more and isinstance(old, list) else 0
+        if key not in _as_list(table.get("weight", ())):
+            _remove(table, key)
+        table["scale"] = [low, key]
 
     def _put_mark(self, table: dict[str, Any], answer: Assignment) -> None:
         """Put a field that marks criteria into a table: `gate=blocker`, or with one of its values `gate=type=hard`."""
@@ -387,11 +421,45 @@ class TableDraft:
         if view is None:
             return
         if question.reason == view.unscorable:
-            yield from map(_as_scale, _SCALES[::-1] if self._are_answered else _SCALES)
+            yield from self._list_scales()
             return
         yield from self._list_marks(question, view)
         yield from self._list_words(view)
         yield from self._list_roles(question, view)
+
+    def _list_scales(self) -> Iterator[Suggestion]:
+        """Yield the scales that keys may say; where none does but the weights, those that are usual too."""
+        weights = _as_list(self.table.get("weight", ()))
+        known = self.used.union(_as_list(self.table.get("unused", ()))).difference(weights)
+        stated: dict[str, list[Suggestion]] = {}
+        for key in [*self.own, *self.around]:
+            is_in_scale = any(key.startswith(f"{holder}/") for holder in stated)
+            if not is_in_scale and key not in known:
+                found = list(self._list_stated_scales(key))
+                if found:
+                    stated[key] = found
+        usual = [YES_NO] if stated.keys() - {*weights} else _SCALES
+        ways = [*chain.from_iterable(stated.values()), *map(_as_scale, usual)]
+        yield from ways[::-1] if self._are_answered else ways
+
+    def _list_stated_scales(self, key: str) -> Iterator[Suggestion]:
+        """Yield the scales that a key may say: `scoring: {min: 1, max: 5}`, or the highest score, `max: 5`."""
+        name = split_pointer(key)[-1] if key.startswith("/") else key
+        values, shown = self._list_all(key), f"`{visible(key.removeprefix('/'))}`"
+        if split_words(name) & _OF_SCALES and all(isinstance(read_ends(value), tuple) for value in values):
+            yield Suggestion((Assignment("scale", key),), f"{shown} is the scale of each criterion")
+        if name not in _HIGHEST or not all(type(value) is int and value > 0 for value in values):
+            return
+        lowest = key.removesuffix(name) + name.replace("max", "min")
+        if lowest != key and lowest in [*self.own, *self.around]:
+            low = f"`{visible(lowest.removeprefix('/'))}`"
+            ends = (Assignment("scale", lowest), Assignment("scale", key))
+            yield Suggestion(ends, f"each criterion is scored from {low} to {shown}")
+            return
+        yield Suggestion((Assignment("scale", key),), f"each criterion is scored from 0 to {shown}")
+        if len({*values}) == 1 and values[0] > 1 and key not in _as_list(self.table.get("weight", ())):
+            answers = (Assignment("scale", f"1-{values[0]}"), Assignment("unused", key))
+            yield Suggestion(answers, f"each criterion is scored from 1 to {shown}, {values[0]}")
 
     @property
     def _are_answered(self) -> bool:
