@@ -15,6 +15,9 @@ from rubric_lint.lint.run.summary import Summary
 
 pytestmark = pytest.mark.usefixtures("folder")
 
+MOST_CALLS = 12
+"""So many suggestions are followed from one file."""
+
 TONE = """\
 # how answers speak
 version: 2
@@ -434,6 +437,137 @@ def test_how_scores_combine_is_offered_where_it_is_open(text, expected):
     write(a_yaml=text)
     _, errors, _ = call("adopt", "a.yaml")
     assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == expected
+
+
+GRADED = {
+    "a grade with its lowest score": (
+        "pass: B\ngrades: {A: 4.5, B: 3.5, C: 2}",
+        ["--map pass=/grades/B --map unused=/pass", "--map unused=/pass"],
+        "",
+    ),
+    "a grade next to it": (
+        "scoring: {pass: B, A: 4.5, B: 3.5}",
+        ["--map pass=/scoring/B --map unused=/scoring/pass", "--map unused=/scoring/pass"],
+        "",
+    ),
+    "a grade in a list": (
+        "pass: B\ngrades: [{grade: A, min: 4.5}, {grade: B, min: 3.5}]",
+        ["--map unused=/pass"],
+        "otherwise, change the file: write the lowest score that passes as a number\n",
+    ),
+    "a word that nothing explains": (
+        "pass: good",
+        ["--map unused=/pass"],
+        "otherwise, change the file: write the lowest score that passes as a number\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("around", "expected", "advice"), GRADED.values(), ids=GRADED)
+def test_a_pass_mark_by_a_grade_is_the_number_of_that_grade(around, expected, advice):
+    write(a_yaml=AROUND.format(around))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == expected
+    assert advice in errors
+    if not advice:
+        assert call("adopt", "a.yaml", *shlex.split(expected[0]))[2] == 0
+        assert "pass >= 0.625" in call("show", "a.yaml")[0]  # 3.5 of 1 to 5
+
+
+def test_a_command_is_suggested_once():
+    write(a_yaml=AROUND.format("pass: B\ngrades: {A: 4.5, B: 3.5, C: 2}"))
+    _, errors, _ = call("adopt", "a.yaml", "--map=pass=/grades/B")
+    assert re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE) == [
+        "--map pass=/grades/B --map unused=/pass"
+    ]
+
+
+STATED = {
+    "the scale of each criterion": ("", "scoring: {min: 1, max: 5}", [["--map scale=scoring", "scoring"]]),
+    "a range under another word": ("", "points: 1-5", [["--map scale=points", "points"]]),
+    "the highest score of each criterion": (
+        "",
+        "max_points: 5",
+        [["--map scale=max_points", [0, "max_points"]], ["--scale 1-5 --map unused=max_points", [1, 5]]],
+    ),
+    "the highest score under a short word": (
+        "",
+        "max: 5",
+        [["--map scale=max", [0, "max"]], ["--scale 1-5 --map unused=max", [1, 5]]],
+    ),
+    "both ends in each criterion": ("", "min: 1, max: 5", [["--map scale=min --map scale=max", ["min", "max"]]]),
+    "a scale for all": ("scoring: {min: 1, max: 5}", "", [["--map scale=/scoring", "/scoring"]]),
+    "the highest score for all": (
+        "max_score: 5",
+        "",
+        [["--map scale=/max_score", [0, "/max_score"]], ["--scale 1-5 --map unused=/max_score", [1, 5]]],
+    ),
+    "both ends for all": ("min: 1\nmax: 5", "", [["--map scale=/min --map scale=/max", ["/min", "/max"]]]),
+}
+SCORED = """\
+{0}
+criteria:
+- {{id: a, weight: 5, text: Names the year of it, {1}}}
+- {{id: b, weight: 3, text: Names the day of it, {1}}}
+"""
+
+
+@pytest.mark.parametrize(("around", "inside", "expected"), STATED.values(), ids=STATED)
+def test_a_scale_that_a_key_may_say_is_offered_and_read(around, inside, expected):
+    write(a_yaml=SCORED.format(around, inside))
+    assert "run `rubric-lint adopt a.yaml`" in call("check", "a.yaml")[1]
+    _, errors, _ = call("adopt", "a.yaml")
+    ways = re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE)
+    assert ways == [*(way for way, _ in expected), "--scale yes-no"]
+    for way, scale in expected:
+        assert call("adopt", "a.yaml", *shlex.split(way))[2] == 0
+        assert settings()["shape"][0]["scale"] == scale
+        assert "    5 = 1.00  -" in call("show", "a.yaml")[0]
+        Path("rubric-lint.toml").unlink()
+
+
+def test_points_that_are_the_weights_may_be_the_highest_scores_too():
+    write(a_yaml="criteria:\n- {id: a, points: 5, text: Names the year}\n- {id: b, points: 3, text: Names the day}\n")
+    _, errors, _ = call("adopt", "a.yaml")
+    ways = re.findall(r"^    rubric-lint adopt a.yaml (.*)$", errors, re.MULTILINE)
+    assert ways == ["--scale yes-no", "--scale 0-10", "--scale 1-5", "--map scale=points"]
+    assert call("adopt", "a.yaml", "--map=scale=points")[2] == 0
+    (table,) = settings()["shape"]
+    assert (table["weight"], table["scale"], table["combine"]) == ("points", [0, "points"], "share")
+
+
+SCALED = "criteria:\n- {id: a, weight: 5, text: Names the year, scale: {min: 1, max: 5, order: descending}}\n"
+ASKING = {
+    **{name: text for name, (_, text) in FORMATS.items()},
+    **{name: AROUND.format(around) for name, (around, *_) in (OFFERED | GRADED).items()},
+    **{f"a pass mark {name}": AROUND.format(f"pass_mark: {mark}") for name, (mark, _) in MARKS.items()},
+    **{name: text for name, (text, _) in COMBINED.items()},
+    **{f"a scale, {name}": SCORED.format(around, inside) for name, (around, inside, _) in STATED.items()},
+    "fields that may bear on the score": ASKED,
+    "grades in percent": AROUND.format("grades: {A: 90, B: 75, C: 60}"),
+    "a grade in percent": AROUND.format("pass: B\ngrades: {A: 90, B: 75, C: 60}"),
+    "grades as parts": AROUND.format("grades: {A: 0.9, B: 0.75}"),
+    "a scale with a direction": SCALED + SCALED.splitlines()[1].replace(", order: descending", "").replace("a,", "b,"),
+}
+
+
+@pytest.mark.parametrize("text", ASKING.values(), ids=ASKING)
+def test_a_suggestion_never_leads_to_a_question_that_was_answered(text):
+    write(a_yaml=text)
+    answers = {}
+
+    def follow(line, asked):
+        if line not in answers and len(answers) < MOST_CALLS:
+            answers[line] = call(*shlex.split(re.sub("=N( |$)", r"=2\1", line)), "--output=-")[1:]
+        errors, code = answers.get(line, ("", 0))
+        assert code < 2, (line, errors)
+        question = re.search("^rubric-lint: a.yaml:.*$", errors, re.MULTILINE)
+        if code and question:
+            assert question[0] not in asked, line
+            for suggested in re.findall("^    rubric-lint (adopt .*) --output -$", errors, re.MULTILINE):
+                follow(suggested, [*asked, question[0]])
+
+    follow("adopt a.yaml", [])
 
 
 @pytest.mark.parametrize("key", ["importance", "priority"])

@@ -309,6 +309,7 @@ class _Adoption:
                 continue
             if not self._find_dead_end(after, merge(answers, way.filled), drafts[at].questions):
                 ways.append(way)
+        ways = list({frozenset(merge(answers, way.answers)): way for way in reversed(ways)}.values())[::-1]
         return question, sorted(ways, key=lambda way: not way.is_whole)
 
     def _try_way(self, answers: tuple[Assignment, ...], way: Suggestion) -> list[TableDraft] | None:
@@ -361,7 +362,9 @@ class _Adoption:
             click.echo(visible(f"  if {way.effect}:"), err=True)
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
         if all(answer.role == "unused" for way in ways for answer in way.answers):
-            click.echo("  otherwise, change the file: no table says how this counts", err=True)
+            is_mark = any(draft.asks_for_mark(question) for draft in drafts if question in draft.questions)
+            advice = "write the lowest score that passes as a number" if is_mark else "no table says how this counts"
+            click.echo(f"  otherwise, change the file: {advice}", err=True)
         rest = len({(question.place, question.reason) for draft in drafts for question in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")

@@ -10,19 +10,29 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import list_entries, look
-from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    YES_NO,
+    FormatTable,
+    expand,
+    first_steps,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.rubric_fields import show
 from rubric_lint.formats.home_made.scores import is_amount, read_ends, read_percent, read_score
-from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
+from rubric_lint.formats.home_made.table_writer import ANY_SCALE, LIMITS, generalize, sort_table
 from rubric_lint.formats.home_made.threshold_reading import list_readings, name_whole
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.vocabulary import SETS, Fields, SurroundingWords
 from rubric_lint.model.criterion import read_number as finite_number
 from rubric_lint.model.messages import join_words, list_names, pluralize, shorten, visible
 from rubric_lint.model.view import View
@@ -49,6 +59,12 @@ NUMBER = "N"
 
 _SCALES = ("1-5", "0-10", YES_NO)
 """Scales that are offered where nothing says one."""
+
+_OF_SCALES = SETS["scales"] | SETS["bearing"] | SETS["grades"] | SETS["weights"]
+"""Words in the key of a value that may be a scale."""
+
+_HIGHEST = frozenset({*Fields.points, *Fields.scale, *SurroundingWords.highest, *LIMITS})
+"""The keys of a number that may be the highest score."""
 
 
 class AssignmentError(ValueError):
@@ -80,8 +96,13 @@ def merge(answers: Sequence[Assignment], more: Sequence[Assignment]) -> tuple[As
     """Return answers with more of them, which replace those that they contradict."""
     replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
     values = {answer.value for answer in more}
-    kept = [answer for answer in answers if answer.role not in replaced and answer.value not in values]
-    return tuple(dict.fromkeys((*kept, *more)))
+    within = tuple(f"{value}/" for value in values)
+    kept: list[Assignment] = []
+    for answer in answers:
+        is_replaced = answer.role in replaced or answer.value in values or answer.value.startswith(within)
+        if not is_replaced:
+            kept.append(answer)
+    return tuple(dict.fromkeys([*kept, *more]))
 
 
 @dataclass(frozen=True)
@@ -201,13 +222,22 @@ class TableDraft:
         found = [look(entry, name) for entry in self.entries]
         return list(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))
 
+    def _list_all(self, key: str) -> list[Any]:
+        """Return all that criteria have under a key, or the documents at a pointer."""
+        if not key.startswith("/"):
+            return [entry[key] for entry in self.entries if key in entry]
+        return [document.value(path) for document in self.documents for path, _ in expand(document.data, key)]
+
     # The answers.
 
     def put(self, answers: Sequence[Assignment]) -> "TableDraft":
-        """Return the draft with some answers in its table; raise AssignmentError if one does not fit."""
+        """Return the draft with some answers in its table; raise AssignmentError if one does not fit.
+
+        Answers with an option of their own come last, wherever they stand on a command line.
+        """
         table, roles = dict(self.table), set[str]()
         self._refuse_other(answers)
-        for answer in answers:
+        for answer in sorted(answers, key=lambda answer: answer.option[0] != "map"):
             self._put(table, answer, is_more=answer.role in roles)
             roles.add(answer.role)
         return replace(self, table=sort_table(table))
@@ -286,6 +316,9 @@ class TableDraft:
         if role in _PLACES and not key.startswith("/"):
             raise AssignmentError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
         words = _list_marking_words(table, key) if role == "unused" else {}  # other words may still mark
+        if role == "scale" and all(map(is_amount, self._list_all(key))):
+            self._put_end(table, key, is_more=is_more)
+            return
         _remove(table, key)
         for marked, marks in words.items():
             table[marked] = {**table.get(marked, {}), key: _shorten_marks(marks)}
@@ -295,6 +328,15 @@ class TableDraft:
             table[role] = _add(table.get(role, ()), key)
         else:
             table[role] = key
+
+    @staticmethod
+    def _put_end(table: dict[str, Any], key: str, *, is_more: bool) -> None:
+        """Put the key of the highest score into a table, which may be the weight too; a key before it is the lowest."""
+        old = table.get("scale")
+        low = old[1] if is_more and isinstance(old, list) else 0
+        if key not in _as_list(table.get("weight", ())):
+            _remove(table, key)
+        table["scale"] = [low, key]
 
     def _put_mark(self, table: dict[str, Any], answer: Assignment) -> None:
         """Put a field that marks criteria into a table: `gate=blocker`, or with one of its values `gate=type=hard`."""
@@ -380,12 +422,45 @@ class TableDraft:
         if view is None:
             return
         if question.reason == view.unscorable:
-            scales = _SCALES[::-1] if self._are_answered else _SCALES
-            yield from map(_as_scale, scales)
+            yield from self._list_scales()
             return
         yield from self._list_marks(question, view)
         yield from self._list_words(view)
         yield from self._list_roles(question, view)
+
+    def _list_scales(self) -> Iterator[Suggestion]:
+        """Yield the scales that keys may say; where none does but the weights, those that are usual too."""
+        weights = _as_list(self.table.get("weight", ()))
+        known = self.used.union(_as_list(self.table.get("unused", ()))).difference(weights)
+        stated: dict[str, list[Suggestion]] = {}
+        for key in [*self.own, *self.around]:
+            is_in_scale = any(key.startswith(f"{holder}/") for holder in stated)
+            if not is_in_scale and key not in known:
+                found = list(self._list_stated_scales(key))
+                if found:
+                    stated[key] = found
+        usual = [YES_NO] if stated.keys() - {*weights} else _SCALES
+        ways = [*chain.from_iterable(stated.values()), *map(_as_scale, usual)]
+        yield from ways[::-1] if self._are_answered else ways
+
+    def _list_stated_scales(self, key: str) -> Iterator[Suggestion]:
+        """Yield the scales that a key may say: `scoring: {min: 1, max: 5}`, or the highest score, `max: 5`."""
+        name = split_pointer(key)[-1] if key.startswith("/") else key
+        values, shown = self._list_all(key), f"`{visible(key.removeprefix('/'))}`"
+        if split_words(name) & _OF_SCALES and all(isinstance(read_ends(value), tuple) for value in values):
+            yield Suggestion((Assignment("scale", key),), f"{shown} is the scale of each criterion")
+        if name not in _HIGHEST or not all(type(value) is int and value > 0 for value in values):
+            return
+        lowest = key.removesuffix(name) + name.replace("max", "min")
+        if lowest != key and lowest in [*self.own, *self.around]:
+            low = f"`{visible(lowest.removeprefix('/'))}`"
+            ends = (Assignment("scale", lowest), Assignment("scale", key))
+            yield Suggestion(ends, f"each criterion is scored from {low} to {shown}")
+            return
+        yield Suggestion((Assignment("scale", key),), f"each criterion is scored from 0 to {shown}")
+        if len({*values}) == 1 and values[0] > 1 and key not in _as_list(self.table.get("weight", ())):
+            answers = (Assignment("scale", f"1-{values[0]}"), Assignment("unused", key))
+            yield Suggestion(answers, f"each criterion is scored from 1 to {shown}, {values[0]}")
 
     @property
     def _are_answered(self) -> bool:
@@ -412,7 +487,8 @@ class TableDraft:
             return
         low, high = self._find_lowest_and_highest()
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
-        others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
+        # An earlier answer names the place.
+        others = () if is_stated else (Assignment("unused", self._find_left_out(place, view)),)
         start = ""
         if part > max(high, 1):
             yield _combine("share")
@@ -506,14 +582,38 @@ class TableDraft:
             suggestions += self._list_roles_inside(key, role, value)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
             is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
+            left_out = _leave_out([self._find_left_out(key, view)])
             place = 0 if is_second else len(suggestions)
-            suggestions.insert(place, _leave_out([key]))
+            suggestions.insert(place, left_out)
         yield from suggestions
+
+    def _find_left_out(self, key: str, view: View) -> str:
+        """Return a key to leave out, or for a mark around criteria the key that is in doubt once the mark is left out.
+
+        That is the one that holds the mark: `/grades` for `/grades/B`.
+        """
+        if key not in (self.table.get("pass"), *_as_list(self.table.get("gate", ()))):
+            return key
+        for question in self.put([Assignment("unused", key)]).questions:
+            holder, _ = self._place(question, view)
+            if holder and key.startswith(f"{holder}/"):
+                return holder
+        return key
+
+    def asks_for_mark(self, question: Question) -> bool:
+        """Return whether a question is about a word in the place of the lowest score that passes: `pass: B`."""
+        if question.view is None:
+            return False
+        role, value = self._find_role(question, question.view)
+        return role in (Role.PASS, Role.VERDICT) and isinstance(value, str)
 
     def _list_roles_around(self, key: str, role: Role | None, value: Any, view: View) -> list[Suggestion]:
         """Return the pass marks and the gates that a key around criteria may hold, the likelier ones first."""
         if role in (Role.PASS, Role.VERDICT):
             marks = list(self._list_pass_marks(key, view))
+            for grade in self.around:
+                if split_pointer(grade)[-1] == value:
+                    marks += self._list_pass_marks(grade, view, Assignment("unused", key))
             return marks if is_amount(value) else [*marks, *self._list_shared_gates(key, view)]
         if role not in (None, Role.OPEN, Role.GATE) or self.table.get("pass") == key:
             return []
@@ -530,10 +630,11 @@ class TableDraft:
             if values and is_amount(values[0]):
                 yield mark, values[0]
 
-    def _list_pass_marks(self, key: str, view: View) -> Iterator[Suggestion]:
+    def _list_pass_marks(self, key: str, view: View, *others: Assignment) -> Iterator[Suggestion]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
         old = self.table.get("pass")
-        others = (Assignment("unused", old),) if isinstance(old, str) and old != key else ()
+        if isinstance(old, str) and old != key:
+            others = (*others, Assignment("unused", old))
         for mark, _ in self._list_numbers(key, view):
             effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
             yield Suggestion((Assignment("pass", mark), *others), effect)

@@ -213,7 +213,7 @@ class TableWriter:
             return [ends[0], *(columns.names(Role.HIGHEST)[:1] or ends[1:])]
         if columns.has(Role.LEVELS):
             return self.scale
-        limits = [name for name in columns.names(Role.WEIGHT) if name in _LIMITS]
+        limits = [name for name in columns.names(Role.WEIGHT) if name in LIMITS]
         if limits:
             return [0, limits[0]]
         return YES_NO if self._is_answered() else self.scale
@@ -230,7 +230,7 @@ class TableWriter:
         """Return whether a score is a share of points: those are the weights, or those of the levels."""
         columns = self.columns
         weights = columns.names(Role.WEIGHT)
-        if weights and not {*Fields.points, *_LIMITS} & {*weights}:
+        if weights and not {*Fields.points, *LIMITS} & {*weights}:
             return False
         if weights and not columns.has(Role.LEVELS):
             return True
@@ -303,7 +303,7 @@ class TableWriter:
         return pointer((*self.at[:-1], asking[0])) if asking else ""
 
 
-_LIMITS = ("max_points", "max_score", "max", "maximum", "max_marks")
+LIMITS = ("max_points", "max_score", "max", "maximum", "max_marks")
 """The weights that are the highest score of their criterion."""
 
 
