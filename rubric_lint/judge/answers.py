@@ -85,6 +85,11 @@ def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def _read_part(part: Any, path: str) -> str:
+    """Return one part of a message as text: what it says, a refusal, a call of a tool or what a tool returned.
+
+    Raises:
+        OutputError: if it is something else, such as an image; the error names `path`.
+    """
     kind = part.get("type") if isinstance(part, Mapping) else None
     if kind in {"text", "input_text", "output_text"} and isinstance(part.get("text"), str):
         return str(part["text"])

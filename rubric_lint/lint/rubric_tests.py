@@ -56,6 +56,10 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
 def _check_ids(
     document: Document, path: Path, test: dict[str, Any], firsts: dict[tuple[type, Any], Path], reported: set[Path]
 ) -> Iterator[tuple[str, Problem]]:
+    """Report an id or a group that is a decimal, and an id that an earlier test has.
+
+    `firsts` keeps the place of the first test with each id; `reported` are the places that the schema reports anyway.
+    """
     for field in ("id", "group"):
         place: Path = (*path, field)
         # To JSON Schema 1.0 is an integer, but ids are compared as they are written: 1.0 is neither 1 nor "1.0".

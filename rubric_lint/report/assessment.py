@@ -414,20 +414,20 @@ def _draw(found: Assessment, given: RunInputs, count: int, what: str) -> NextSte
     options = {"results": given.results, "labels": labels, "map": given.mapping}
     options |= {"sample": str(count), "output": _name_sheet(given)}
     command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
-    return NextStep(f"{text}.{_warn_of_rare(found)}", command)
+    return NextStep(f"{text}.{_warn_of_unseen(found)}", command)
 
 
-def _warn_of_rare(found: Assessment) -> str:
-    """Say that people fail or pass none of the answers labelled so far, if that is so."""
+def _warn_of_unseen(found: Assessment) -> str:
+    """Warn if people failed, or passed, none of the answers labelled so far: a random draw may hold none either."""
     if not found.worst or not found.worst.shares.people.labelled:
         return ""
     if not found.worst.shares.bad_caught.n:
-        rare = "fail"
+        unseen = "fail"
     elif not found.worst.shares.good_passed.n:
-        rare = "pass"
+        unseen = "pass"
     else:
         return ""
-    return f" Of those labelled so far people {rare} none, so the draw may hold none either."
+    return f" Of those labelled so far people {unseen} none, so the draw may hold none either."
 
 
 def as_text(several: Sequence[Assessment], given: RunInputs, look: Style, write: Write) -> None:

@@ -118,6 +118,7 @@ def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow 
         answer = None if name is None else _read_answer(value, name, criterion)
         answers.append(answer)
     verdict = None if layout.verdict is None else _read_verdict(value, layout.verdict)
+    # A verdict alone answers a checklist of one criterion, if only one of the two answers leads to that verdict.
     if layout.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
         earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]

@@ -255,15 +255,19 @@ def test_what_the_schema_has_a_judge_told_reaches_the_prompt_the_hash_and_the_di
         assert (change["what"], change["old"]["text"], change["new"]["text"]) == ("field", "Forty days", "Sixty days")
 
 
-def add_alias(folder):
-    """Add the alias of a field as CONTRIBUTING.md says."""
-    (names,) = re.findall(r"`(names = \{.*?\})`", GUIDE)
+def add_aliases(folder):
+    """Add an alias of a field, and one of a required field, as the recipes say."""
+    (names,) = re.findall(r"`(names = \{.*?) \}`", GUIDE)
+    ((entry, outcome),) = re.findall(r"`(entry = \{.*?\})`, and `(.*?)` in `names`", GUIDE)
+    (required,) = re.findall(r'`("required": .*?)`', GUIDE)
     table = folder / "rubric_lint/formats/dialects/gradebook.toml"
-    table.write_text(f"{table.read_text('utf-8')}\n[view]\n{names}\n", "utf-8")
+    text = table.read_text("utf-8").replace('entry = { sees = "text" }', entry)
+    table.write_text(f"{text}\n[view]\n{names}, {outcome} }}\n", "utf-8")
     schema = folder / "schemas/gradebook/v1.json"
     content = json.loads(schema.read_text("utf-8"))
-    properties = content["definitions"]["entry"]["properties"]
-    properties["points"] = properties["share"]
+    aspect = content["definitions"]["entry"]
+    aspect["properties"] |= {"points": aspect["properties"]["share"], "shows": aspect["properties"]["sees"]}
+    aspect |= json.loads(f"{{{required}}}")
     schema.write_text(json.dumps(content), "utf-8")
 
 
@@ -280,8 +284,10 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
     converted = copy.python("-m", "rubric_lint", "convert", "a.yaml", "--to", "rubric")
     assert "id: numbers" in converted.stdout
     assert "weight: 2" in converted.stdout
-    add_alias(copy.folder)
-    assert copy.lint(sound.replace("share", "points")) == ("", 0)
+    add_aliases(copy.folder)
+    assert copy.lint(sound.replace("share", "points").replace("sees", "shows")) == ("", 0)
+    both = f"{sound}  - {{aspect: dates}}\n"
+    assert "criterion `dates`: missing field `sees`" in copy.lint(both)[0]
     assert copy.python("tools/docs.py").returncode == 0
     page = (copy.folder / "rubric_lint/formats/dialects/gradebook.md").read_text("utf-8")
     assert f"error unknown-field: {message}\n    --> example.yaml:4:5\n" in page

@@ -383,7 +383,7 @@ class RatingReader:
         rated = rated._replace(version=read_judged_by(record))
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, rated.place)
-        elif self._add_person(rated, record.get("chosen")) and verdict is None:
+        elif self._add_label_of_person(rated, record.get("chosen")) and verdict is None:
             self._leave_out(NO_VERDICT, rated.place, "label")
 
     def _add_result(self, result: RecordResult, *, labels: bool) -> None:
@@ -409,7 +409,7 @@ class RatingReader:
         if labels:
             is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
             rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
-            self._add_person(rated, record.get("chosen"))
+            self._add_label_of_person(rated, record.get("chosen"))
         else:
             self._add_judged(_split_panel(rated, result) or [rated])
 
@@ -478,8 +478,11 @@ class RatingReader:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(rescaled)
 
-    def _add_person(self, label: _RatedRecord, chosen: object) -> bool:
-        """Keep a label, or say why not; return whether it is kept."""
+    def _add_label_of_person(self, label: _RatedRecord, chosen: object) -> bool:
+        """Keep the label of a person, or count it as left out; return whether it is kept.
+
+        `chosen` says how the answer was chosen for labelling.
+        """
         if label.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, label.place)
         elif label.source.rater is None and not label.is_of_sheet:

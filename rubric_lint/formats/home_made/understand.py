@@ -154,7 +154,12 @@ def _is_in_level(path: Path) -> bool:
 
 
 def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -> list[CriteriaGroup]:
-    """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
+    """Return the groups of texts that may be criteria, or none; the first of these that finds any decides.
+
+    What the cases of a file for judges expect; groups with a name of criteria; in files for judges, also the largest
+    list next to a setting of a scale, a file whose every key holds texts, or the statements that a file consists of.
+    A file that is not for judges is looked at only if a user asks about it.
+    """
     is_judged = is_for_judges(document)
     if not (is_judged or is_asked):
         return []
@@ -170,10 +175,11 @@ def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
     settings = {*SurroundingWords.scale, *SurroundingWords.passes}
-    long = [group for group in every if len(group.items) > 2]
+    long = [group for group in every if len(group.items) > 2]  # one or two texts may be anything
     marked = [group for group in long if group.path and not settings.isdisjoint(document.value(group.path[:-1]))]
     if marked:
         return sorted(marked, key=lambda group: -len(group.items))[:1]
+    # A file named for rubrics in which each top-level key holds texts: each key is a part of the rubric.
     parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
     return parts if 1 < len(parts) == len(document.data) else find_main_texts(document, long)
 

@@ -91,8 +91,9 @@ def find_around_in_suite(
     unmapped = []
     for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_next_to(at):
         words = split_words(str(key.place[at]))
-        is_direct = len(key.place) == len(path) and not key.quote
+        is_direct = len(key.place) == len(path) and not key.quote  # it stands next to the list of criteria
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
+        # With aliases, a mapping or a list may be the rubric itself, written at another place.
         is_part = document.may_borrow and key.is_several and key.role is not Role.SCALE
         is_read = is_part or not known.isdisjoint(map(str, key.place[at:]))
         if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):

@@ -356,9 +356,10 @@ def _are_texts(texts: dict[str, Any]) -> bool:
 
 
 def _is_name(path: Path, value: Any) -> bool:
-    """Return whether a value is the name of a rubric, as in records of outputs, or a number or names outside a case.
+    """Return whether a value only names or refers to rubrics, as records of outputs do, so that it is no near miss.
 
-    A list of single words may be the sections of a newspaper: nothing shows that they judge anything.
+    That is a name, a mapping of files, or, outside a case, a number or a list of single words, which may be anything,
+    such as the sections of a newspaper: nothing shows that they judge an answer.
     """
     if isinstance(value, dict) and value:  # of rubrics that are files of their own
         return all(isinstance(part, str) and kind_of(part) in DATA and is_reference(part) for part in value.values())

@@ -64,7 +64,7 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
         ImportError: if openpyxl is not installed.
     """
     whole = CellPlace(name, "the workbook")
-    _check(data, whole)
+    _check_archive(data, whole)
     book = _load(data, whole)
     if only is not None and only not in book.sheetnames:
         raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, book.sheetnames)}")
@@ -89,8 +89,8 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
     return [tables[0].with_notes(notes), *tables[1:]]
 
 
-def _check(data: bytes, whole: CellPlace) -> None:
-    """Raise UnreadableError if a file is not a workbook, or too large."""
+def _check_archive(data: bytes, whole: CellPlace) -> None:
+    """Raise UnreadableError if a file is damaged, too large, or not a workbook that openpyxl reads safely."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(member.file_size for member in archive.infolist())
