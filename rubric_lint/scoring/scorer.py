@@ -135,6 +135,9 @@ def _read_check(written: Mapping[str, Any], criterion: ScoringCriterion | None, 
 _OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
 
 
+_OF_RECORD = frozenset({"id", "rubric", *OUTPUT_FIELDS})
+"""The fields by which an entry is a record around a judge output, also where the output is missing."""
+
 _PLAIN = frozenset({"id", "rubric", "output", *INPUT_FIELDS})
 """The fields of a record that is in the expected form."""
 
@@ -271,7 +274,7 @@ class Scorer:
             record = move_to_output(value)
             if record:
                 return self._score_outputs(record)
-        is_record = not value.keys().isdisjoint({"id", "rubric"})
+        is_record = not value.keys().isdisjoint(_OF_RECORD)
         has_judgement = any(key in value for key in JUDGEMENTS)
         if reader and ((is_record and "checks" not in value) or not has_judgement):
             result = _score_row(value, reader, self._reading)
@@ -354,7 +357,7 @@ class Scorer:
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
         """Return the result of an entry that is not valid, with what is known of it."""
         found = RecordResult(record=record, error=fault.forget_frames())
-        if not OUTPUT_FIELDS.isdisjoint(record) and OVERWRITING_FIELDS.isdisjoint(record):
+        if not _OF_RECORD.isdisjoint(record) and OVERWRITING_FIELDS.isdisjoint(record):
             found.rubric = self._name_rubric(record)
         return found
 
