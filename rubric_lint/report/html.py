@@ -182,7 +182,8 @@ class _Origin:
 
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
-        model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        model = read_model(about)
+        time = about.get("time") if isinstance(about, Mapping) else None
         if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
         if isinstance(time, str):

@@ -385,7 +385,8 @@ class _CsvFile:
         self._write(map(self._list_cells, results))
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
-        row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
+        row = _read_row(result)
+        criteria = result.scored.criteria if result.scored else ()
         answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]

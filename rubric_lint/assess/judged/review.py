@@ -166,7 +166,8 @@ class RecordCache:
         stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         mapping = select_side(self._options.mapping, side)
         wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
-        key = path, side if mapping else ""
+        own_side = side if mapping else ""
+        key = path, own_side
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
         return self._kept[key][1]
