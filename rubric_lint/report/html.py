@@ -413,7 +413,8 @@ def _list_facts(
 ) -> Iterator[tuple[str, str]]:
     """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
-        yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
+        end = "" if origin.first == origin.last else f" to {origin.last}"
+        yield "Judged", f"{origin.first}{end}"
     if origin.models:
         named = list(origin.models)[:_MOST_MODELS]
         if len(origin.models) > _MOST_MODELS:
