@@ -476,7 +476,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
             code = "blank-condition" if path[-1] == "applies_if" else "blank"
-            return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
+            found_text = "blank" if subject.endswith(" is") else "a blank string"
+            return code, {"subject": subject, "found": found_text}
         case "minItems" | "minProperties" if not fault.value:
             expected = schema.get("x-expected") or f"at least {counted(fault.wanted, 'item')}"
             kind = "mapping" if fault.keyword == "minProperties" else "list"

@@ -213,7 +213,8 @@ class View:
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)
-        return place, Part.KEY if is_key else part
+        own_part = Part.KEY if is_key else part
+        return place, own_part
 
     # The model asks a document these questions; here they are answered for `data`.
     @property

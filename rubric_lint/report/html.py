@@ -182,7 +182,8 @@ class _Origin:
 
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
-        model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        model = read_model(about)
+        time = about.get("time") if isinstance(about, Mapping) else None
         # One more than are named, for "and others": records may name any number of models.
         if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
@@ -413,7 +414,8 @@ def _list_facts(
 ) -> Iterator[tuple[str, str]]:
     """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
-        yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
+        end = "" if origin.first == origin.last else f" to {origin.last}"
+        yield "Judged", f"{origin.first}{end}"
     if origin.models:
         named = list(origin.models)[:_MOST_MODELS]
         if len(origin.models) > _MOST_MODELS:

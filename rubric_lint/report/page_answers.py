@@ -132,7 +132,8 @@ class PageAnswers:
     ) -> None:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
-        self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
+        self._texts = RecordTexts()
+        self._other_texts = RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = []

@@ -329,7 +329,8 @@ def _format_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[P
     if view.dialect.has_borderline and view.threshold is None:
         mark = _advise_on_marks(view.document)
     for doubt in found:
-        yield doubt.place, doubt.reason if has_table else doubt.format_without_table(mark)
+        reason = doubt.reason if has_table else doubt.format_without_table(mark)
+        yield doubt.place, reason
 
 
 def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:

@@ -214,7 +214,8 @@ def split_stdin(paths: Iterable[str], name: str, finder: SettingsFinder) -> tupl
     """
     paths = list(paths)
     others = [path for path in paths if path != STDIN]
-    return others, [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    stdin = [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    return others, stdin
 
 
 class RealFolders:

@@ -142,7 +142,8 @@ class Renderer:
     def _match(self, value: Any, layout: Layout | None) -> list[EntryMatch]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[EntryMatch] = []
-        following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
+        following = 0
+        neighbor = layout.entries[-1] if layout is not None and layout.entries else None
         for step, child in items_of(value):
             match = EntryMatch(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
