@@ -188,7 +188,8 @@ def endpoint_judge(
         raise ValueError(f"{os.fspath(prices or '')}: {fault}") from None
     if max_cost is not None and (table is None or model not in table.models):
         raise ValueError(f"max_cost needs the price of `{model}`; pass `prices`, the path of a table that has it")
-    limit = RunLimit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table, rpm, tpm)
+    most_cost = None if max_cost is None else Decimal(str(max_cost))
+    limit = RunLimit(max_requests, most_cost, table, rpm, tpm)
     call = Call(
         model,
         base_url,

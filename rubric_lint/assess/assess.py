@@ -389,7 +389,8 @@ def _assess_criteria(
 ) -> Iterator[AssessedCriterion]:
     review = assessment.review
     outcomes = {outcome.criterion: outcome for outcome in review.criteria}
-    places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
+    columns = review.table.columns if review.table else ()
+    places = {column.name: place for place, column in enumerate(columns)}
     for path, name in _list_entries(loaded):
         own = tuple(item for item in evidence if item.criterion == name)
         gates = _measure_gates(assessment, places[name]) if name in places else []
@@ -453,7 +454,8 @@ def _decide(evidence: Sequence[Evidence], assessment: Assessment) -> tuple[Trust
         if review.fault != NO_RESULTS:
             return Trust.UNDECIDED, (Reason.UNUSABLE,)
         invalid = [record for record in review.invalid if not record.is_label and record.reason != NO_OUTPUT]
-        return Trust.UNDECIDED, (Reason.INVALID if invalid else Reason.NOT_JUDGED,)
+        reason = Reason.INVALID if invalid else Reason.NOT_JUDGED
+        return Trust.UNDECIDED, (reason,)
     void = find_void(assessment)
     if worst is None or void is not None:
         return Trust.UNDECIDED, (void or Reason.NO_LABELS,)

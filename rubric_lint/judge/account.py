@@ -262,7 +262,8 @@ class Account:
                     reservation.amount -= own_amount
                     self._promise(1 - own_request, amount - own_amount)
                     is_limited = need.output is None and self.limit.cost is not None
-                    return Charge(self, need, amount, most_output if is_limited else None)
+                    output_limit = most_output if is_limited else None
+                    return Charge(self, need, amount, output_limit)
                 # If all wait for what others have, none would get it.
                 if all(other.is_waiting for other in self._open if other is not reservation):
                     raise self._refuse()

@@ -198,9 +198,10 @@ def _read_answer(
     record = dict(decode_entry(content, 'such as {"id": ..., "answer": ...}'))
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
+        if "id" not in record:
+            raise OutputError(_word_missing("id", record, mapping))
         name = mapping.get("id", "id")
-        wrong = f"`{name}` must be a string or an integer"
-        raise OutputError(wrong if "id" in record else _word_missing("id", record, mapping))
+        raise OutputError(f"`{name}` must be a string or an integer")
     for field in sorted(reserved & record.keys()):
         raise OutputError(f"`{field}` is reserved for the results; rename this field")
     is_checked = bool(mapping) or "judge" in record  # a result has the fields of an answer under our names
@@ -221,7 +222,9 @@ def _word_missing(name: str, record: Mapping[str, Any], mapping: Mapping[str, st
     if name in mapping:
         return format_missing_field(name, mapping[name], record)
     near = find_near(name, record)
-    return f"missing field `{name}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
+    if near:
+        return f"missing field `{name}`; did you misspell it as `{near[0]}`?"
+    return f"missing field `{name}`"
 
 
 def _text(record: dict[str, Any], name: str, mapping: Mapping[str, str]) -> Any:

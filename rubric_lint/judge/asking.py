@@ -37,7 +37,8 @@ class JudgeOptions:
 
     def count_requests(self, criteria: int) -> int:
         """Return how many requests each model gets for an answer if every first attempt is valid."""
-        return self.samples * (criteria if self.per_criterion else 1)
+        requests = criteria if self.per_criterion else 1
+        return self.samples * requests
 
     def describe(self, models: int) -> str:
         """Return why there are more requests than answers, or an empty string if there are not."""

@@ -80,7 +80,8 @@ def write_batch(
                     raise BatchError(f"a request has {size:,} bytes, and a file may have {batch_format.bytes:,}")
                 files.append(_name_file(path, number + len(files)))
                 stream = opened.enter_context(open_whole(str(files[-1])))
-            stream.write((batch_format.between if count_in_file else batch_format.before) + line)
+            start = batch_format.between if count_in_file else batch_format.before
+            stream.write(start + line)
             count += 1
             count_in_file += 1
             size_of_file += size

@@ -267,7 +267,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
         settings["default_headers"].update(call.headers)
         url = call.base_url or DEFAULT_URL  # None would be the endpoint in a variable
-        with nullcontext() if takes_variables else _without_variables():
+        environment = nullcontext() if takes_variables else _without_variables()
+        with environment:
             http = make_client(call.timeout)
             self._client = openai.AsyncOpenAI(api_key=key, base_url=url, http_client=http, **settings)
 
@@ -295,7 +296,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             UnansweredError: when all tries failed.
             LimitError: when a limit of the run does not allow a request.
         """
-        messages, form, sample = tuple(messages), self.form, place.sample if place else 1
+        messages, form = tuple(messages), self.form
+        sample = place.sample if place else 1
         if reserved is None:
             need = find_need(self.call, self.call.make_body(messages, schema, sample, form))
             with await self.account.reserve([need]) as own:
@@ -338,7 +340,9 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                     if refused > _MOST_REFUSALS:
                         raise UnansweredError(f"{reason} (refused {refused} times)") from None
                     if tried > self.call.retries:
-                        raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
+                        if tried > 1:
+                            reason = f"{reason} (tried {tried} times)"
+                        raise UnansweredError(reason) from None
                     delay = 0.0 if fault.pauses_all else min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
             await asyncio.sleep(delay * random.uniform(0.5, 1))  # noqa: S311 (spreads load, keeps no secret)
 
@@ -409,7 +413,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
 
     def _note_usage(self, charge: Charge, body: str) -> None:
         tokens, model = read_usage(body)
-        charge.note(tokens, None if model is None else _replace(model, self._secrets))
+        shown = None if model is None else _replace(model, self._secrets)
+        charge.note(tokens, shown)
 
     def _judge_status(self, fault: Any) -> Exception:
         """Return the exception for an error response: retry, give up this request, or give up all."""

@@ -61,7 +61,8 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
         parts += _describe_all(rubric)
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
     for name, text in texts.items():
-        require(name, text, str if name == "answer" else (str, NONE))
+        kinds = str if name == "answer" else (str, NONE)
+        require(name, text, kinds)
     given = {name: whole(text) for name, text in texts.items() if text is not None}
     mark = make_mark(given.values())
     blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
@@ -210,11 +211,13 @@ def _describe_group(group: Group, mark: str) -> Iterator[str]:
     if fields:
         yield ""
     for field in fields:
-        yield _indent("What is judged: " if field.name == "expected_outcome" else "Applies if: ", field.text)
+        opening = "What is judged: " if field.name == "expected_outcome" else "Applies if: "
+        yield _indent(opening, field.text)
 
 
 def _describe(criterion: Criterion, mark: str, fields: Sequence[JudgeField]) -> Iterator[str]:
-    yield f"{mark} {'Critical failure' if criterion.is_failure else 'Criterion'} {_quote(criterion.id)}"
+    kind = "Critical failure" if criterion.is_failure else "Criterion"
+    yield f"{mark} {kind} {_quote(criterion.id)}"
     yield ""
     if criterion.outcome:
         opening = "Met when: "

@@ -393,7 +393,8 @@ class JudgeRun:
         fault = _find_fault(self.panel, panel_samples)
         self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {fault}")
         if isinstance(last.lost, UnansweredError) and last.lost.lasting:
-            _stop("" if self.panel.is_single else name, last.lost.remedy)
+            judge = "" if self.panel.is_single else name
+            _stop(judge, last.lost.remedy)
 
     async def _judge_one(self, answer: Answer, reserved: Reservation) -> PanelSamples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.

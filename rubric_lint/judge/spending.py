@@ -201,7 +201,7 @@ def _read_price(name: str, fields: Any) -> Price:
     prices = {}
     for field, value in fields.items():
         is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-        number = Decimal(value if is_number else "nan")
+        number = Decimal(value) if is_number else Decimal("nan")
         if not number.is_finite() or number < 0:
             raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
         if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:

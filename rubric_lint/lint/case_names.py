@@ -115,10 +115,12 @@ def _join(
         otherwise = stem
         if len(rubrics) > 1 and view is not None:
             otherwise = "/".join(map(str, rubric.path)) or stem
-        name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
+        parts = [owner.name, *inner] if owner.name else [*inner, *own]
+        name = "/".join(parts) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
-        named.append((name, case, "/".join(owner.inner) if case else ""))
+        evaluator = "/".join(owner.inner) if case else ""
+        named.append((name, case, evaluator))
     return named
 
 
@@ -145,14 +147,16 @@ class _Owner(NamedTuple):
 
 def _read_owner(document: Document, rubric: Rubric) -> _Owner:
     value, path, number = document.data, rubric.path, document.number
-    lists = suite_lists("cases") | (rubric.view.dialect.cases if rubric.view else frozenset())
+    own_lists = rubric.view.dialect.cases if rubric.view else frozenset[str]()
+    lists = suite_lists("cases") | own_lists
     # With several documents in a file, each document is a case.
     name, named = ("", "") if number is None else _label(value, _OF_CASES, str(number))
     key: Path = ()
     inner: list[str] = []
     places: list[str] = []
     is_assertion = len(path) > 2 and path[-2] in suite_lists("evaluators")  # one that is a rubric itself
-    for depth, step in enumerate(path if is_assertion else path[:-1], start=1):
+    steps = path if is_assertion else path[:-1]
+    for depth, step in enumerate(steps, start=1):
         value = value[step]
         if isinstance(step, str):
             if step in _DEFAULTS and depth == 1:

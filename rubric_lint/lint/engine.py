@@ -145,7 +145,8 @@ def examine(
             problems = find_problems(documents, settings, located)
         else:
             problems = problem_finder.find(documents)
-        for problem in problems if documents or not faults else ():
+        problems = problems if documents or not faults else ()
+        for problem in problems:
             found.append(problem)
             check_time()
     if faults and not documents:
@@ -451,7 +452,8 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-        around, path = schema_of(reference), view.path[:-1] if view.holder_path is None else view.holder_path
+        around = schema_of(reference)
+        path = view.path[:-1] if view.holder_path is None else view.holder_path
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
 
@@ -469,7 +471,9 @@ def _find_misplaced(document: Document, rubric: Rubric) -> Iterator[tuple[str, P
         found = find_misplaced(rubric.schema, document, rubric.path, in_suite=in_suite)
         yield from (("schema", problem) for problem in found)
         return
-    for name in document.data if claim and claim.name == "rubric" else ():
+    if not claim or claim.name != "rubric":
+        return
+    for name in document.data:
         if name in _OF_VERSION_3:
             values = {"field": name, "how": format_claim(document, rubric.path)}
             yield "unknown-field", Problem("version-3", (name,), Part.KEY, values)
@@ -512,8 +516,9 @@ def _check(document: Document, rubric: Rubric) -> Iterator[FoundProblem]:
     for name, problem in find_shape_problems(document, rubric):
         if name not in without:
             yield FoundProblem(name, problem, document, rubric)
-    for name, problem in view.problems if view else ():
-        yield FoundProblem(name, problem, document, rubric)
+    if view:
+        for name, problem in view.problems:
+            yield FoundProblem(name, problem, document, rubric)
     for name, check in checks_for(find_triggers(rubric)):
         if name in without:
             continue
@@ -543,8 +548,10 @@ def _make_findings(
         criterion = _find_criterion(path, rubric) if rubric is not None else None
         name = f"{criterion.label}: " if criterion is not None else _name_group(path, rubric)
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
-        message = template.format_map({**values, "line": ""} if has_line else values)
-        key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
+        shown_values = {**values, "line": ""} if has_line else values
+        message = template.format_map(shown_values)
+        text = name + message if rule in JUDGED_RULES else message
+        key = (rule, span, text)  # about one criterion
         if key in findings:
             continue
         related = tuple([_relate(document, place) for place in places]) if places else ()

@@ -33,7 +33,9 @@ def build_alias_graph(document: Document, rubrics: Collection[Path] = (), *, is_
                 "the schema comment above them is for this document alone; put it in the first line of the file"
             )
         items = document.value(path)
-        for is_moved in () if claim or is_claimed else (True, False):
+        if claim or is_claimed:
+            return
+        for is_moved in (True, False):
             if not is_ours([item for index, item in enumerate(items) if (index in steps) is is_moved], ()):
                 what = "the strings" if is_moved else "the strings that are left"
                 raise ObstacleError(
@@ -76,7 +78,8 @@ class FixBuilder:
                 plain = fix
             else:
                 choices.append(fix)
-        return plain, "" if plain or choices else obstacle, tuple(choices)
+        reason = "" if plain or choices else obstacle
+        return plain, reason, tuple(choices)
 
     def _find_fix(self, aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
         """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made.

@@ -146,8 +146,10 @@ class UnreadPlace(NamedTuple):
         if not self.steps:
             return self.problem
         *others, last = map(str, self.steps)
+        if not others:
+            return f"{self.problem} {last}"
         joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
-        return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
+        return f"{self.problem} {', '.join(others)}{joint}{last}"
 
 
 class Unread(NamedTuple):

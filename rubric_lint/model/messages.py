@@ -313,7 +313,9 @@ _LEAST = 0.8
 def find_near(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names that are a typing error or another spelling away from `name`, the nearest first."""
     words = tuple(known)
-    return list(_find_near(name, words) if len(words) < _MANY else _find_near.__wrapped__(name, words))
+    if len(words) < _MANY:
+        return list(_find_near(name, words))
+    return list(_find_near.__wrapped__(name, words))
 
 
 _MANY = 100

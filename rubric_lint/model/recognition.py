@@ -203,7 +203,8 @@ def _find_leading(data: Any) -> set[int]:
         is_mapping = type(value) is dict
         if is_mapping and not wanted.isdisjoint(value):
             leading.add(id(value))
-        for child in value.values() if is_mapping else value:
+        children = value.values() if is_mapping else value
+        for child in children:
             if type(child) is dict or type(child) is list:
                 if id(child) not in owners:
                     stack.append(child)

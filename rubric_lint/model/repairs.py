@@ -85,8 +85,9 @@ def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
             if scale.gate not in numbers or scale.gate_path[-1] != "required_min_score":
                 return None
             intents.append(RenameKey(scale.gate_path, "required_min_level"))
-        for band in () if scale.is_map else scale.bands:
-            intents += [RenameKey(band.path, "level"), ReplaceValue(band.path, str(band.scores.start))]
+        if not scale.is_map:
+            for band in scale.bands:
+                intents += [RenameKey(band.path, "level"), ReplaceValue(band.path, str(band.scores.start))]
         intents.append(RenameKey(scale.path, "levels"))
     return _repair("write levels instead of bands", *intents, choice=AS_LEVELS)
 

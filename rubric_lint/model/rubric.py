@@ -390,13 +390,14 @@ def build_rubric(
         ]
     if is_template:
         built = [unescape_criterion(criterion) for criterion in built]
+    replacements = {} if view and view.dialect.name else schema.replacements
     return Rubric(
         path=path,
         version=version,
         entries=tuple(built),
         thresholds=thresholds,
         implicit_required=implicit_required,
-        replacements={} if view and view.dialect.name else schema.replacements,
+        replacements=replacements,
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
         has_strays=len(sound) < len(entries),

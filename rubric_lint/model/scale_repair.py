@@ -312,7 +312,8 @@ class ScalePlan:
         repairs = [repair for repair in written if repair is not None]
         plain = next((repair for repair in repairs if not repair.choice), None)
         choices = tuple(repair for repair in repairs if repair.choice)
-        return ScaleRepair(plain, choices, "" if repairs else obstacle)
+        reason = "" if repairs else obstacle
+        return ScaleRepair(plain, choices, reason)
 
     def _find_answers(self) -> Iterator[tuple[str, _SoundScale]]:
         """Find the nearest sound scales, each with the name that chooses it.
@@ -347,7 +348,7 @@ class ScalePlan:
 
     def _widen(self, *, is_upper: bool) -> _SoundScale | None:
         """Extend a band over each gap; None if it would hold a gate or threshold, or be the only one."""
-        starts = list(self.lows if is_upper else self.highs)
+        starts = list(self.lows) if is_upper else list(self.highs)
         ends = [start - 1 for start in starts[1:]] + [self.written[-1].high]
         if len(starts) == 1 and (self.gaps or (starts[0], ends[0]) == (self.lowest, self.highest)):
             return None
@@ -403,7 +404,8 @@ class ScalePlan:
         bands, added = list[tuple[int, int]](), [(gap.first, gap.last) for gap in self.gaps]
         for start, end in zip(starts, self._end(starts), strict=True):
             inside = [cut for cut in self.cuts if start < cut <= end] if is_parting else []
-            bands.append((start, inside[0] - 1 if inside else end))
+            last = inside[0] - 1 if inside else end
+            bands.append((start, last))
             if inside:
                 added.append((inside[0], end))
         whole = list[tuple[int, int]]()
@@ -452,7 +454,8 @@ class ScalePlan:
         """Return the title and the changes that give a band other bounds; the short form has no upper ones."""
         band = one.band
         if self.scale.is_map:
-            return f"start {band.written} at {start}", [RenameKey(band.path, str(start))] if start != band.lower else []
+            intents: list[Intent] = [RenameKey(band.path, str(start))] if start != band.lower else []
+            return f"start {band.written} at {start}", intents
         changes: list[Intent] = []
         if start != band.lower:
             changes.append(ReplaceValue((*band.path, 0), str(start)))

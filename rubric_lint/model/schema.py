@@ -87,7 +87,9 @@ class _PureValidator:
         _refuse_halves(value)
         for error in self._validator.iter_errors(value):
             way = tuple(error.absolute_schema_path)
-            yield _PureFault(tuple(error.absolute_path), way[:-1] if error.schema == _NEVER else way)
+            if error.schema == _NEVER:
+                way = way[:-1]
+            yield _PureFault(tuple(error.absolute_path), way)
 
 
 def _refuse_halves(value: Any) -> None:
@@ -221,7 +223,9 @@ def _read_fault(fault: Any, schema: Any, value: Any) -> SchemaFault:
     for step in steps:
         schema = schema[step]
     schema = schema if type(schema) is dict else {}
-    return SchemaFault(tuple(path), str(keyword), schema, fault.kind.error.instance if is_key else value, is_key)
+    if is_key:
+        value = fault.kind.error.instance
+    return SchemaFault(tuple(path), str(keyword), schema, value, is_key)
 
 
 def read_slow_faults(errors: Iterable[Any]) -> Iterator[SchemaFault]:

@@ -147,7 +147,8 @@ def _strip(node: Any) -> Any:
 def _part_at(schema: Any, pointer: str) -> Any:
     """Return the part of a schema at a JSON pointer without its first slash, such as `definitions/entry/allOf/0`."""
     for step in pointer.split("/"):
-        schema = schema[int(step) if isinstance(schema, list) else step]
+        key = int(step) if isinstance(schema, list) else step
+        schema = schema[key]
     return schema
 
 

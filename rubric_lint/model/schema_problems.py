@@ -89,7 +89,8 @@ def _holds_criteria(value: Any) -> bool:
 
 def format_claim(document: Document, path: Path) -> str:
     """Say how the file of a rubric at a path says that it follows version 3."""
-    url = SchemaFile("suite" if len(path) > 1 else "rubric", VERSION_3, "").bundled_id
+    name = "suite" if len(path) > 1 else "rubric"
+    url = SchemaFile(name, VERSION_3, "").bundled_id
     if document.kind is Kind.YAML:
         return f"write `# yaml-language-server: $schema={url}` in the first line of the file"
     return f'write `"$schema": "{url}"` at the top of the file'
@@ -149,7 +150,8 @@ def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: 
     else:
         found = list(find_in(schema, schema.item, document, path, entry))
         if isinstance(entry, dict):
-            yield from _find_slips(found, entry, path, document if schema.version == VERSION_3 else None)
+            claiming = document if schema.version == VERSION_3 else None
+            yield from _find_slips(found, entry, path, claiming)
         elif not isinstance(entry, str) and document.is_alias(path):  # it may be right where it is written
             yield from ((rule, problem._replace(part=Part.ENTRY)) for rule, problem in found)
         else:
@@ -474,7 +476,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
             code = "blank-condition" if path[-1] == "applies_if" else "blank"
-            return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
+            found_text = "blank" if subject.endswith(" is") else "a blank string"
+            return code, {"subject": subject, "found": found_text}
         case "minItems" | "minProperties" if not fault.value:
             expected = schema.get("x-expected") or f"at least {counted(fault.wanted, 'item')}"
             kind = "mapping" if fault.keyword == "minProperties" else "list"

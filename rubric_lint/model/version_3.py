@@ -163,21 +163,25 @@ def read_rubric(document: Document, path: Path) -> View:
         if scale.is_whole and reading.is_holistic:
             span = units
     has_groups = any(True for _ in root.groups)
+    grades = reading.read_grades(node, scale)
+    threshold_path = (*path, "pass_threshold") if threshold is not None else None
+    tree = root if reading.needs_tree(root) else None
+    outline = root if has_groups else None
     return reading.draft.finish(
         OWN,
         reading.data,
         name=read_text(node, "id"),
         task=read_text(node, "expected_outcome"),
         threshold=threshold,
-        threshold_path=(*path, "pass_threshold") if threshold is not None else None,
+        threshold_path=threshold_path,
         borderline=borderline,
         span=span,
         units=units,
-        grades=reading.read_grades(node, scale),
+        grades=grades,
         ids=tuple(reading.ids),
         weights=tuple(reading.weights),
-        tree=root if reading.needs_tree(root) else None,
-        outline=root if has_groups else None,
+        tree=tree,
+        outline=outline,
         problems=tuple(reading.problems),
     )
 
@@ -234,11 +238,12 @@ class _Version3Reader:
                 below = self._read_given(fields, at, given)
                 group = self._read_node(fields, at, (*at, CRITERIA), below, f"{prefix}{name}/")
                 weight = self._read_weight(fields, at)
+                share = ONE if weight is None else weight
                 members.append(
                     Group(
                         f"{prefix}{name}",
                         at,
-                        ONE if weight is None else weight,
+                        share,
                         self._read_group_gate(fields, at, below.scale),
                         read_text(fields, "applies_if").strip(),
                         read_text(fields, "expected_outcome"),
@@ -249,7 +254,8 @@ class _Version3Reader:
             else:
                 members.append(len(self.data))
                 weight = self._read_entry(entry, at, given, f"{prefix}{name}", is_grouped=bool(prefix))
-            weights.append((weight, (*at, "weight") if "weight" in fields else at))
+            own_place = (*at, "weight") if "weight" in fields else at
+            weights.append((weight, own_place))
         self._check_weights(path, place, weights)
         self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
@@ -273,7 +279,8 @@ class _Version3Reader:
         if worst is None or best is None:
             return None
         written = f"[{shorten(str(value[0]))}, {shorten(str(value[1]))}]"
-        steps = abs(best - worst) * (1 if are_whole else 100)
+        parts = 1 if are_whole else 100
+        steps = abs(best - worst) * parts
         if worst == best:
             self._report("bounds", "one-score", place, Part.VALUE, {"range": written})
         elif steps > _MOST_STEPS:
@@ -359,7 +366,8 @@ class _Version3Reader:
             failure = {name: failure[name] for name in ("id", "expected_outcome") if name in failure}
         fields = self._copy(failure, index, at)
         own_id = fields.get("id")
-        self.ids.append(own_id if isinstance(own_id, str) else name)
+        failure_id = own_id if isinstance(own_id, str) else name
+        self.ids.append(failure_id)
         self.weights.append(Decimal(0))
         self.data.append(fields | {"weight": 0, "required_min_score": HIGHEST, ASKED: _NO_IS_BETTER, FAILURE: True})
 
@@ -376,7 +384,8 @@ class _Version3Reader:
             if is_key or not level:
                 self.draft.put((*own, "level"), spot, is_key=is_key)
             for name in level:
-                self.draft.put((*own, name), spot if is_key else (*spot, name))
+                part_place = spot if is_key else (*spot, name)
+                self.draft.put((*own, name), part_place)
             levels.append({**level, "level": answer})
         return levels
 

@@ -206,7 +206,8 @@ class View:
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)
-        return place, Part.KEY if is_key else part
+        own_part = Part.KEY if is_key else part
+        return place, own_part
 
     # The model asks a document these questions; here they are answered for `data`.
     @property
@@ -252,7 +253,8 @@ class View:
             return
         own = {place: path for path, (place, _) in self._places.items()}
         for place, ambiguity in found:
-            lengths = range(len(place), -1 if self.dialect is OWN else len(place) - 1, -1)
+            end = -1 if self.dialect is OWN else len(place) - 1
+            lengths = range(len(place), end, -1)
             for length in lengths:
                 if place[:length] in own:
                     yield (*own[place[:length]], *place[length:]), ambiguity

@@ -93,7 +93,8 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
     few = [comparison for comparison in agreement.comparisons if is_few(comparison)]
     for comparison in agreement.comparisons:
         if is_few(comparison):
-            yield _count(comparison, (_FEW,) if comparison is few[-1] else ())
+            notes = (_FEW,) if comparison is few[-1] else ()
+            yield _count(comparison, notes)
             continue
         yield _compare(comparison, agreement.chosen)
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
@@ -246,7 +247,9 @@ def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
         *_list_share_columns(shares, shares),
     ]
     title = "Verdicts by group; all groups share 5%"
-    return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
+    shown = columns if groups else ()
+    notes = [ungrouped] if ungrouped else ()
+    return Section(title, shown, notes)
 
 
 def _bounded(share: BoundedShare) -> str:

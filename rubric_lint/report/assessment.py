@@ -251,7 +251,8 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = suggest("assess", *files, **again, labels=_name_sheet(given))
-        yield NextStep("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
+        next_command = "" if _is_undrawable(found, given) else command
+        yield NextStep("Run this again with the labels.", next_command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
@@ -279,7 +280,8 @@ def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[s
         look = found.options.look + 1
         command = suggest("assess", given.rubric, given.answers, **labelled, look=str(look))
         text = f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again."
-        yield NextStep(text, command if look <= MOST_LOOKS else "")
+        next_command = command if look <= MOST_LOOKS else ""
+        yield NextStep(text, next_command)
         return
     if found.lacks_outputs:
         return
@@ -327,7 +329,8 @@ def _list_steps_to_label(
 
 def _format_rarer(found: Assessment) -> str:
     """Return how many of the rarer class would be enough, if only that one is missing; else nothing."""
-    shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.options.look + 1)
+    shares = found.worst.shares if found.worst else None
+    least = find_least_of(found, found.options.look + 1)
     if shares is None or found.needed is not None:
         return ""
     bad, good = shares.bad_caught.n, shares.good_passed.n

@@ -213,4 +213,6 @@ def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
         text = f"Nothing to format in {read}."
     else:
         text = f"0 rubrics found in {read}, so there was nothing to format."
-    return text + (f"\n{notes}." if notes else "")
+    if notes:
+        text += f"\n{notes}."
+    return text

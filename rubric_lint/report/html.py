@@ -74,12 +74,18 @@ def format_score(score: Any) -> str:
     return "none" if score is None else f"{float(score):.3f}"
 
 
+def _escape_text(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return as_html(value)
+    return value
+
+
 @cache
 def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
-        finalize=lambda value: as_html(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+        finalize=_escape_text,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -112,7 +118,8 @@ def _make_environment() -> Environment:
 def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
     """Yield a self-contained page piece by piece. It may run only this script, which its hash allows."""
     digest = b64encode(sha256(script.encode()).digest()).decode() if script else ""
-    values["policy"] = Markup(f"; script-src 'sha256-{digest}'" if script else "")  # noqa: S704 (a hash)
+    policy = f"; script-src 'sha256-{digest}'" if script else ""
+    values["policy"] = Markup(policy)  # noqa: S704 (a hash)
     found = _make_environment().get_template(template)
     return found.generate(version=__version__, script=Markup(script), **values)  # noqa: S704 (our own)
 
@@ -176,7 +183,8 @@ class _Origin:
 
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
-        model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        model = read_model(about)
+        time = about.get("time") if isinstance(about, Mapping) else None
         # One more than are named, for "and others": records may name any number of models.
         if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
@@ -408,7 +416,8 @@ def _list_facts(
 ) -> Iterator[tuple[str, str]]:
     """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
-        yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
+        end = "" if origin.first == origin.last else f" to {origin.last}"
+        yield "Judged", f"{origin.first}{end}"
     if origin.models:
         named = list(origin.models)[:_MOST_MODELS]
         if len(origin.models) > _MOST_MODELS:
@@ -570,7 +579,8 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
         columns += [alike[start : start + size] for start in range(0, len(alike), size)]
     sums = [sum(totals.answers[grade.answer] for grade in column) for column in columns]
     highest = max(sums, default=0) or 1
-    step = min(18.0 if len(columns) > 2 else 34.0, 150 / len(columns))  # so that `no` and `yes` fit
+    widest = 18.0 if len(columns) > 2 else 34.0
+    step = min(widest, 150 / len(columns))  # so that `no` and `yes` fit
     bars, counts = [], []
     for place, (column, count) in enumerate(zip(columns, sums, strict=True)):
         # An answer that nobody gave has a stub, which shows that it is possible.

@@ -121,7 +121,8 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
             write("\n")
         for line in _write_rubric(found, look, room):
             # A diff has line ends of its own.
-            write(line if line.endswith("\n") else f"{line}\n")
+            ended = line if line.endswith("\n") else f"{line}\n"
+            write(ended)
     spent = [format_requests(page.spending)]
     if page.prices:
         spent += format_cost(page.spending.find_cost(page.prices), page.prices.currency)
@@ -152,7 +153,8 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
     yield ""
     is_good = all(outcome.offered for outcome in found.outcomes)
     for line in wrap(visible(format_headline(found)), room):
-        yield look.paint("fix" if is_good else "warning", line)
+        kind = "fix" if is_good else "warning"
+        yield look.paint(kind, line)
     if found.whole:
         rules = join_words(list(dict.fromkeys(finding.rule for finding in found.whole)))
         yield from wrap(f"also found in the rubric as a whole, of which no criterion is changed: {rules}", room, "  ")

@@ -48,7 +48,8 @@ def _pair(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
     earlier: list[int | None] = []
     for number, (_, new) in enumerate(pairs):
         length = bisect_left(lowest, new)
-        earlier.append(ends[length - 1] if length else None)
+        previous = ends[length - 1] if length else None
+        earlier.append(previous)
         lowest[length : length + 1] = [new]
         ends[length : length + 1] = [number]
     chain: list[tuple[int, int]] = []
@@ -81,4 +82,5 @@ def _write_range(start: int, end: int) -> str:
     count = end - start
     if count == 1:
         return str(start + 1)
-    return f"{start + 1 if count else start},{count}"
+    first = start + 1 if count else start
+    return f"{first},{count}"

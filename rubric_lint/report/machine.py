@@ -404,7 +404,8 @@ class GitLab(StyledReporter):
 
     def end(self, _summary: Summary) -> None:
         """Close the list."""
-        self._write("[]\n" if self._before == "[" else "\n]\n")
+        end = "[]\n" if self._before == "[" else "\n]\n"
+        self._write(end)
 
     def _add(self, name: str, text: str, severity: str, mark: str, place: dict[str, Any]) -> None:
         item = {
@@ -448,7 +449,8 @@ class JUnit(StyledReporter):
         by_test: dict[int | None, list[Finding]] = {}
         for finding in result.findings:
             found = _OF_TEST.match(finding.pointer) if result.tested else None
-            by_test.setdefault(int(found[1]) if found else None, []).append(finding)
+            test_number = int(found[1]) if found else None
+            by_test.setdefault(test_number, []).append(finding)
         if None in by_test or not result.tested:
             near = NearMisses()
             near.add(visible(name), result.unread)
@@ -484,7 +486,8 @@ class JUnit(StyledReporter):
             self._keep_case(name, owner, _write_element("system-out", [*lines, *notes]))
             return
         self._failures += 1
-        kind, message = "error" if errors else "warning", format_severities(errors, warnings, hints)
+        kind = "error" if errors else "warning"
+        message = format_severities(errors, warnings, hints)
         self._keep_case(name, owner, _write_element("failure", lines, kind, message) + output)
 
     def fail(self, failure: Failure) -> None:

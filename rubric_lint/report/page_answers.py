@@ -132,7 +132,8 @@ class PageAnswers:
     ) -> None:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
-        self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
+        self._texts = RecordTexts()
+        self._other_texts = RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = []
@@ -162,7 +163,8 @@ class PageAnswers:
         if result.error:
             data["error"] = result.error.path, result.error.message
         place = self._texts.add(content)
-        answer = _PageAnswer(number, interest, chance, data, place, before.record if before else None)
+        record = before.record if before else None
+        answer = _PageAnswer(number, interest, chance, data, place, record)
         loser = _push(self._sample, self._most_sampled, (0, chance, number, answer))
         if loser:
             self._compete(loser)
@@ -187,7 +189,8 @@ class PageAnswers:
             given = zip(self._grades[place], scored.answers, strict=True)
             data["grades"] = [grades[answer] for grades, answer in given]
         if before:
-            data["was"] = self._describe_before(before, scored.rubric if scored else None)
+            rubric = scored.rubric if scored else None
+            data["was"] = self._describe_before(before, rubric)
         return data
 
     def _describe_before(self, before: OtherAnswer, rubric: ScoringRubric | None) -> dict[str, Any]:
@@ -197,14 +200,17 @@ class PageAnswers:
             return {"verdict": "invalid"}
         theirs = {graded.criterion.id: graded.grade for graded in was.criteria}
         values: list[tuple[str, bool] | None] = []
-        for criterion in rubric.criteria if rubric else ():
+        criteria = rubric.criteria if rubric else ()
+        for criterion in criteria:
             grade = theirs.get(criterion.id)
-            values.append((name_answer(grade.answer), grade.gate_met) if grade else None)
+            value = (name_answer(grade.answer), grade.gate_met) if grade else None
+            values.append(value)
         return {**_describe_score(was), "values": values}
 
     def finish(self) -> None:
         """Choose the answers; those that only the other run has are among them, in the order of that run."""
-        for name, before in self._other.unmatched() if self._other else ():
+        unmatched = self._other.unmatched() if self._other else ()
+        for name, before in unmatched:
             # None of them takes the place of the last one of this run.
             interest = _CHANGED_SCORE if self.count > self._most else _LEAST
             data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
@@ -264,7 +270,8 @@ class PageAnswers:
                 answer.data["record"] = self._texts.read(answer.text)
             if answer.other is not None and self._other_texts.size(answer.other):
                 answer.data["otherRecord"] = self._other_texts.read(answer.other)
-            yield f"{',' if place else ''}\n{_as_json(answer.data)}"
+            comma = "," if place else ""
+            yield f"{comma}\n{_as_json(answer.data)}"
             answer.data.clear()
         yield "]}</script>\n"
         self.close()
@@ -289,7 +296,8 @@ def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
     if before is None:
         return _INTEREST[verdict]
     was = before.result
-    if verdict is not (was.verdict if was else None):
+    verdict_before = was.verdict if was else None
+    if verdict is not verdict_before:
         return _CHANGED_VERDICT
     # As floats, which is all that results keep of scores.
     if verdict is Verdict.PASS and result and was and float(result.score) != float(was.score):

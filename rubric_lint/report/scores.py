@@ -36,7 +36,8 @@ def _read_row(result: RecordResult) -> Row:
     if scored:
         row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
         row["gates_missed"] = list(scored.gates_missed)
-        if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
+        full = scored.full if scored.rubric.varies else scored.rubric.full
+        if full < _EXACT:
             row |= {"points": scored.points, "full": scored.full}
     return row
 
@@ -386,7 +387,8 @@ class _CsvFile:
         self._write(map(self._list_cells, results))
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
-        row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
+        row = _read_row(result)
+        criteria = result.scored.criteria if result.scored else ()
         answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
@@ -398,7 +400,8 @@ class _CsvFile:
         others = [row[field] for field in self._head[2:-1]]
         others += [missed, *map(answers.get, self._ids)]
         others += [error.get(field) for field in ("message", "path", "file", "line")]
-        return [name if isinstance(name, str) else _as_cell(name), row["rubric"], *map(_as_cell, others)]
+        id_cell = name if isinstance(name, str) else _as_cell(name)
+        return [id_cell, row["rubric"], *map(_as_cell, others)]
 
     def _write(self, rows: Iterator[list[Any]] | list[list[Any]]) -> None:
         text = io.StringIO()
@@ -406,7 +409,8 @@ class _CsvFile:
         quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one leaves a lone CR bare
         for row in rows:
             has_return = any(isinstance(cell, str) and "\r" in cell for cell in row)
-            (quoted if has_return else plain).writerow(row)
+            writer = quoted if has_return else plain
+            writer.writerow(row)
         self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:

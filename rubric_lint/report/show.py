@@ -215,7 +215,8 @@ def format_summary(summary: Summary) -> str:
     found = f"{counts} in {where}." if summary.rubrics else f"0 rubrics found in {where}."
     # The report lists what is not read, and findings belong to rubric-lint.
     notes = summary._replace(ignored=0, unread=0, near_misses=0).format_notes()
-    return (found if summary.files else format_nothing_read("read", summary.scope, has_notes=bool(notes))) + notes
+    text = found if summary.files else format_nothing_read("read", summary.scope, has_notes=bool(notes))
+    return text + notes
 
 
 def _format_thresholds(rubric: ShownRubric) -> str:

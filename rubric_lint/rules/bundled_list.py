@@ -58,7 +58,8 @@ def _split_list(text: str, found: re.Match[str]) -> Iterator[str]:
     else:  # an "and" that is not before the last item joins two items, or stands in one
         *first, last = listed.split(",")
         ends = last.strip().removeprefix("and ").split(" and ")
-        has_one_end = len(ends) == (1 if last.strip().startswith("and ") else 2)
+        expected = 1 if last.strip().startswith("and ") else 2
+        has_one_end = len(ends) == expected
         if " and " in "".join(first) or "and " not in last or not has_one_end:
             return
         items = first + ends

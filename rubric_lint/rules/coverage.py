@@ -38,7 +38,8 @@ def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
         if len(together) != len(rubric.criteria) or not all(map(looks_like_levels, together)):
             return Problem("levels-among-bands", scale.path, Part.KEY, values)
     repair = turn_to_levels(together)
-    return Problem("levels-as-bands", scale.path, Part.KEY, values, choices=(repair,) if repair else ())
+    choices = (repair,) if repair else ()
+    return Problem("levels-as-bands", scale.path, Part.KEY, values, choices=choices)
 
 
 RULE = Rule(

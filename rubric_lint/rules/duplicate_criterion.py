@@ -28,7 +28,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 others.append(criterion)
             else:
                 is_copied = _names_another_thing(criterion, first)
-                yield _compare("copied" if is_copied else "counted-twice", criterion, first)
+                code = "copied" if is_copied else "counted-twice"
+                yield _compare(code, criterion, first)
         yield from _find_turned(criteria, texts)
     yield from _find_opposites(others)
 

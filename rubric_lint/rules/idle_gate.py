@@ -18,6 +18,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if gate is None or criterion.fields is None or criterion.gate_path[-1] not in criterion.fields:
             continue
         shape = criterion.shapes[0]
+        lowest = criterion.scale.ends[0] if criterion.scale else LOWEST
         if rubric.is_version_3 and criterion.weight is not None and criterion.weight < 0:
             values = {"field": criterion.gate_path[-1], "weight": criterion.weight}
             yield Problem("of-penalty", criterion.gate_path, Part.KEY, values)
@@ -29,10 +30,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         elif shape is Shape.LEVELS:
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
             worst, best = criterion.fields.get(SPAN, (0, 1))
-            if numbers and gate == (max(numbers) if worst > best else min(numbers)):
+            worst_level = max(numbers, default=None) if worst > best else min(numbers, default=None)
+            if gate == worst_level:
                 values = list_never_missed_values(gate, "level", is_falling=worst > best)
                 yield Problem("never-missed", criterion.gate_path, values=values)
-        elif gate == (criterion.scale.ends[0] if criterion.scale else LOWEST):
+        elif gate == lowest:
             worst, best = criterion.fields.get(SPAN, (LOWEST, HIGHEST))
             written = str(worst) if rubric.is_version_3 else rubric.format_gate(gate)
             values = list_never_missed_values(written, "score", is_falling=worst > best)

@@ -35,13 +35,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             repair = None
             if shape is not Shape.HOLISTIC or _is_whole(moved):  # else it would be a rubric with another error
                 repair = move_apart(rubric, moved, what)
+            choices = (repair,) if repair else ()
             yield Problem(
                 "two-shapes",
                 entry.path,
                 Part.ENTRY,
                 {"shape": _WORDS[rubric.shape][1], "other": _WORDS[shape][1]},
                 (RelatedPlace(_WORDS[rubric.shape][0], other.path, Part.ENTRY),),
-                choices=(repair,) if repair else (),
+                choices=choices,
             )
 
 
@@ -49,8 +50,9 @@ def _is_whole(bands: Iterable[Criterion]) -> bool:
     """Return whether some bands of a holistic scale have each score once."""
     scores: list[int] = []
     for entry in bands:
-        for band in entry.scale.bands if entry.scale else ():
-            scores += band.scores
+        if entry.scale:
+            for band in entry.scale.bands:
+                scores += band.scores
     return sorted(scores) == list(SCORES)
 
 

@@ -52,7 +52,8 @@ def _find_score(outcome: OutcomeText) -> tuple[str, list[Decimal]] | None:
     text = outcome.text
     if _DIGIT.search(text) is None:
         return None
-    for found in re.finditer(_OF_BANDS, text) if outcome.scores else re.finditer(_OF_LEVELS, text):
+    pattern = _OF_BANDS if outcome.scores else _OF_LEVELS
+    for found in re.finditer(pattern, text):
         groups = found.groupdict()
         numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
         if numbers == sorted(numbers):  # 3 to 1 is the score of a game

@@ -90,7 +90,8 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     code = "thresholds"
     if gates:
         code = "gate-and-thresholds" if thresholds else "gate"
-        values["gate"] = rubric.format_gate(gates[0] - 1 if is_falling else gates[0])
+        gate = gates[0] - 1 if is_falling else gates[0]
+        values["gate"] = rubric.format_gate(gate)
     if thresholds:
         noun = pluralize(len(thresholds), "threshold")
         values["thresholds"] = f"the {noun} {join_words(thresholds)}"

@@ -110,7 +110,8 @@ def _find_form(first: re.Match[str]) -> frozenset[str] | None:
 def _find_second(text: str, first: re.Match[str], verbs: frozenset[str]) -> re.Match[str] | None:
     """Find the verb that asks for a second thing; two verbs side by side have one object, and are one thing."""
     start = first.end("verb")
-    ending = (_END if verbs is STATED else _END_OF_ORDER).search(text, start)
+    pattern = _END if verbs is STATED else _END_OF_ORDER
+    ending = pattern.search(text, start)
     end = ending.start() if ending else len(text)
     for second in _SECOND.finditer(text, start):
         if second.end("verb") > end and not (ending and _follows_clause(text[start : ending.start()], ending, second)):

@@ -12,7 +12,9 @@ from rubric_lint.source.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the levels that only the scale of a criterion names, where others are described."""
-    for criterion in rubric.criteria if rubric.view else ():  # in our format each level has an outcome
+    if not rubric.view:
+        return  # in our format each level has an outcome
+    for criterion in rubric.criteria:
         numbered = {level.number: level for level in criterion.levels or () if level.number is not None}
         bare = [at for at, level in numbered.items() if level.outcome is None and level.outcome_path == level.path]
         if 0 < len(bare) < len(numbered) <= _MOST:

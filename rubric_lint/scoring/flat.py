@@ -115,7 +115,8 @@ def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow 
     _refuse_compact(value, layout, rubric)
     answers: list[AnswerValue | None] = []
     for name, criterion in zip(layout.criteria, rubric.criteria, strict=True):
-        answers.append(None if name is None else _read_answer(value, name, criterion))
+        answer = None if name is None else _read_answer(value, name, criterion)
+        answers.append(answer)
     verdict = None if layout.verdict is None else _read_verdict(value, layout.verdict)
     if layout.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
         earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]

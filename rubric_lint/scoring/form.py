@@ -170,7 +170,8 @@ class OutputForm:
         Raises:
             OutputError: if one of them says that judging failed, or contradicts the one judgement.
         """
-        _raise_first(self.find(others, "record_of_score" if is_single else "record_of_checks")[1])
+        definition = "record_of_score" if is_single else "record_of_checks"
+        _raise_first(self.find(others, definition)[1])
 
     def find(self, value: Any, definition: str = "") -> tuple[Any, list[OutputError]]:
         """Return the value as plain JSON types, and the errors by a definition of the schema: by default, the shape's.

@@ -70,7 +70,8 @@ def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, readi
         return
     grade = criterion.grade(_read_item(value, criterion, ()))
     verdict = rubric.weigh([grade]).verdict if grade else None
-    if verdict is (Verdict.FAIL if value["pass"] else Verdict.PASS):
+    opposite = Verdict.FAIL if value["pass"] else Verdict.PASS
+    if verdict is opposite:
         advice = f"{verdict} by the rubric; `score --extra-fields accept` passes over it"
         given = f"`pass` is {describe_answer(value['pass'])}, but the score {value['score']}"
         raise OutputError(f"{given} is a {advice}", "/pass")
@@ -139,7 +140,8 @@ def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, path: Path)
         given = Fraction(str(score))
     if passed is not None and not isinstance(passed, bool):
         raise OutputError(f"`passed` is {describe_answer(passed)}, expected true or false", pointer((*path, "passed")))
-    if passed is not None and given == (0 if passed else 1):
+    opposite = 0 if passed else 1
+    if passed is not None and given == opposite:
         word = "passed" if passed else "failed"
         raise OutputError(f"the item {word}, but its score is {score}: unclear which one counts", pointer(path))
     if criterion.shape is Shape.CHECKLIST:

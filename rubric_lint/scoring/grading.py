@@ -132,7 +132,8 @@ class ScoringCriterion:
 
         The higher answer is the better one, except where it misses the gate or costs points.
         """
-        return grade.gate_met, -grade.score if self.share < 0 else grade.score
+        score = -grade.score if self.share < 0 else grade.score
+        return grade.gate_met, score
 
     @property
     def is_turned(self) -> bool:
@@ -542,8 +543,10 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
         ValueError: if there are no results, or they are of different rubrics.
     """
     require_items("samples", samples, Scored)
+    if not samples:
+        raise ValueError("no results to combine")
     if len({sample.rubric.hash for sample in samples}) != 1:
-        raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
+        raise ValueError("results of different rubrics have no median")
     if len(samples) == 1:
         return samples[0]
     verdict = find_middle_verdict([sample.verdict for sample in samples])
@@ -570,7 +573,8 @@ def _combine_group(results: Sequence[GroupResult]) -> GroupResult:
     """Return the median of a group's results; None if more than half of the samples say that it does not apply."""
     applying = [result.score for result in results if result.score is not None]
     is_left_out = 2 * len(applying) < len(results)
-    return GroupResult(results[0].group, None if is_left_out else find_median(applying))
+    score = None if is_left_out else find_median(applying)
+    return GroupResult(results[0].group, score)
 
 
 def find_median(scores: Sequence[Fraction]) -> Fraction:

@@ -226,8 +226,9 @@ def _hash(described: Any) -> str:
 
 def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str, Any]:
     shapes = {criterion.shape for criterion in criteria}
+    shape = shapes.pop() if len(shapes) == 1 else Shape.MIXED
     described: dict[str, Any] = {
-        "shape": str(shapes.pop() if len(shapes) == 1 else Shape.MIXED),
+        "shape": str(shape),
         "thresholds": [str(Fraction(threshold)) for threshold in rubric.thresholds],
         "task": words(read_task(rubric)),
     }

@@ -192,7 +192,8 @@ class RecordResult:
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
     """Return the hash of the rubric that the judge used, if a record has it."""
     about = record.get("judge")
-    named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
+    of_judge = about.get("rubric_hash") if isinstance(about, dict) else None
+    named = record.get("rubric_hash", of_judge)
     return named if isinstance(named, str) else None
 
 
@@ -245,7 +246,8 @@ class OutputReader:
         )
         result = self.read_object(verdict, reading)
         if has_raw_controls:
-            notes = replace(result.notes[0] if result.notes else NO_NOTES, has_raw_controls=True)
+            notes = result.notes[0] if result.notes else NO_NOTES
+            notes = replace(notes, has_raw_controls=True)
             result.source = replace(result.output, notes=notes)
             result.notes = (notes,)
         return result
@@ -290,7 +292,8 @@ class OutputReader:
 
     def match_output(self, output: Any) -> Scored | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
-        found = self._match(unwrap(output) if type(output) is str else output)
+        value = unwrap(output) if type(output) is str else output
+        found = self._match(value)
         return found.scored if found else None
 
     def read_object(self, value: Any, reading: ParseOptions = DEFAULT_OPTIONS) -> RecordResult:
@@ -368,7 +371,9 @@ class OutputReader:
             elif answers != 1 or answer is None or (type(answer) is float and answer.is_integer()):
                 return None
             given[check.id] = answer
-            texts += 2 + answers + (check.applicable is not None) + (0 if check.reasoning is None else 2)
+            of_applicable = 0 if check.applicable is None else 1
+            of_reasoning = 0 if check.reasoning is None else 2
+            texts += 2 + answers + of_applicable + of_reasoning
         if not len(given) == len(output.checks) == len(self.ids):
             return None
         return self.grade(tuple([given[name] for name in self.ids])), texts

@@ -99,7 +99,8 @@ def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written:
     criteria = []
     for criterion, (_, _, answer, worth, met, _, _, share) in zip(rubric.criteria, written, strict=True):
         grade = Grade(answer, Fraction(worth), 0, met, None)
-        criteria.append(CriterionResult(criterion, grade, share=None if share is None else Fraction(share)))
+        exact_share = None if share is None else Fraction(share)
+        criteria.append(CriterionResult(criterion, grade, share=exact_share))
     return Scored(rubric, Fraction(score), verdict, tuple(criteria))
 
 
@@ -160,7 +161,8 @@ def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     if missed and missed.startswith("["):
         gates_missed = json.loads(missed)
     criteria = []
-    for criterion, text in zip(rubric.criteria if rubric else (), answers, strict=True):
+    graded = rubric.criteria if rubric else ()
+    for criterion, text in zip(graded, answers, strict=True):
         if not text:
             continue
         grade = criterion.grade(_read_cell(text))
@@ -359,11 +361,13 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
     if not is_median or Counter(given) != Counter(_list_verdicts(entry)):
         raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
     votes = entry.get("independent_votes_at_most")
+    known_models = tuple(models) if len(models) == len(samples) else ()
+    independent_votes = votes if type(votes) is int else 0
     return replace(
         median,
         samples=tuple(samples),
-        models=tuple(models) if len(models) == len(samples) else (),
-        votes=votes if type(votes) is int else 0,
+        models=known_models,
+        votes=independent_votes,
     )
 
 

@@ -126,13 +126,17 @@ def _read_check(written: Mapping[str, Any], criterion: ScoringCriterion | None, 
         return {"id": written.get("id"), "satisfied": raw}
     if is_table and criterion.shape is Shape.CHECKLIST and raw in (0, 1):
         raw = bool(raw)
-    if criterion.may_not_apply and raw == (None if is_table else NOT_APPLICABLE):
+    not_applying = None if is_table else NOT_APPLICABLE
+    if criterion.may_not_apply and raw == not_applying:
         raw = NOT_APPLICABLE
     return write_check(criterion, raw)
 
 
 _OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
 
+
+_OF_RECORD = frozenset({"id", "rubric", *OUTPUT_FIELDS})
+"""The fields by which an entry is a record around a judge output, also where the output is missing."""
 
 _PLAIN = frozenset({"id", "rubric", "output", *INPUT_FIELDS})
 """The fields of a record that is in the expected form."""
@@ -270,7 +274,7 @@ class Scorer:
             record = move_to_output(value)
             if record:
                 return self._score_outputs(record)
-        is_record = not value.keys().isdisjoint({"id", "rubric"})
+        is_record = not value.keys().isdisjoint(_OF_RECORD)
         has_judgement = any(key in value for key in JUDGEMENTS)
         if reader and ((is_record and "checks" not in value) or not has_judgement):
             result = _score_row(value, reader, self._reading)
@@ -353,7 +357,7 @@ class Scorer:
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
         """Return the result of an entry that is not valid, with what is known of it."""
         found = RecordResult(record=record, error=fault.forget_frames())
-        if not OUTPUT_FIELDS.isdisjoint(record) and OVERWRITING_FIELDS.isdisjoint(record):
+        if not _OF_RECORD.isdisjoint(record) and OVERWRITING_FIELDS.isdisjoint(record):
             found.rubric = self._name_rubric(record)
         return found
 
@@ -390,7 +394,8 @@ class Scorer:
         else:
             found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
             error = OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
-        return RecordResult(rubric=self.only.rubric.name if self.only else None, error=error)
+        name = self.only.rubric.name if self.only else None
+        return RecordResult(rubric=name, error=error)
 
     def _score_outputs(self, record: dict[str, Any]) -> RecordResult:
         """Score a record with one or several outputs."""

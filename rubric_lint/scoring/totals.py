@@ -106,13 +106,14 @@ class GroupTotals:
     def to_json(self) -> dict[str, Any]:
         """Return the group as it appears in the totals."""
         gate = self.group.gate
+        gates_missed = None if gate is None else self.gates_missed
         return fields_to_data(
             {
                 "id": self.group.id,
                 "outputs": self.applies,
                 "mean": self.mean,
                 "gate": gate,
-                "gates_missed": None if gate is None else self.gates_missed,
+                "gates_missed": gates_missed,
             }
         )
 

@@ -130,7 +130,8 @@ class Document:
 
     def pointer(self, path: Path) -> str:
         """Return the JSON Pointer of a path, which begins with the document's number if the file has several."""
-        return pointer(path if self.number is None else (self.number, *path))
+        own_path = path if self.number is None else (self.number, *path)
+        return pointer(own_path)
 
     @property
     def quick_text(self) -> str:
@@ -293,7 +294,8 @@ class Document:
         if child.key is None:
             return self._node_span(child.node) if child.site is None else self._node_span(child.site)
         start, end = self._node_span(child.key)
-        return Span(start, max(end, child.site.end_mark.index if child.site else self._node_span(child.node).end))
+        value_end = child.site.end_mark.index if child.site else self._node_span(child.node).end
+        return Span(start, max(end, value_end))
 
     def extent(self, path: Path) -> Span:
         """Return the span from the start of a field's key to the end of its value, or of the alias in its place."""

@@ -55,7 +55,8 @@ def without_comments(document: Document, place: Span) -> str:
     pieces, at = [], place.start
     while at < place.end:
         found = LINE.match(text, at)
-        stop = min(found.end() if found else place.end, place.end)
+        line_stop = found.end() if found else place.end
+        stop = min(line_stop, place.end)
         line = text[at:stop]
         if line != code[at:stop]:
             bare = code[at:stop].rstrip()

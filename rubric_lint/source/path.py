@@ -45,7 +45,11 @@ def follow(value: Any, steps: Iterable[str | int]) -> Path:
     path: Path = ()
     for step in steps:
         key = int(step) if isinstance(value, list) and str(step).isdecimal() else step
-        if not (key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))):
+        if isinstance(value, dict):
+            has_key = key in value
+        else:
+            has_key = isinstance(value, list) and key in range(len(value))
+        if not has_key:
             break
         value, path = value[key], (*path, key)
     return path
@@ -56,7 +60,8 @@ def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict | list):
-        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, item in items:
             yield from find_strings((*path, step), item)
 
 

@@ -141,7 +141,8 @@ class _LiteralReader:
             scope = f"{scope}{node.name}."
         value: Any
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and type(node.value) in _HOLDERS:
-            name, span = self._name(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            name, span = self._name(target)
             value = node.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             # A part of another value, under the text of the target.
@@ -185,11 +186,13 @@ class _LiteralReader:
         if isinstance(value, str):
             return self._make_text(value, node, scope)
         if value is None or isinstance(value, bool):
-            return self._scalar("null" if value is None else str(value).lower(), span)
+            text = "null" if value is None else str(value).lower()
+            return self._scalar(text, span)
         if isinstance(value, int) and abs(value) < 10**_MOST_DIGITS:
             return self._scalar(str(value), span)
         if isinstance(value, float):
-            return self._scalar(repr(value) if isfinite(value) else ".inf", span)
+            text = repr(value) if isfinite(value) else ".inf"
+            return self._scalar(text, span)
         return self._make_computed(node, scope)
 
     def _make_signed(self, node: ast.UnaryOp, scope: str) -> Any:
@@ -232,7 +235,8 @@ class _LiteralReader:
     def _make_dictionary(self, node: ast.Dict, scope: str) -> Any:
         pairs = []
         for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
-            span = self._places.span(value if key is None else key)
+            named = value if key is None else key
+            span = self._places.span(named)
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and not _SURROGATE.search(key.value):
                 name = key.value
             else:
@@ -253,7 +257,8 @@ class _LiteralReader:
                 key = self._scalar(f"{_UNPACKED}{number}", Span(start, end), '"')
             else:
                 found = _NAME.match(self._text, start)
-                key = self._scalar(keyword.arg, Span(start, found.end() if found else end), '"')
+                name_end = found.end() if found else end
+                key = self._scalar(keyword.arg, Span(start, name_end), '"')
             pairs.append((key, self._make(keyword.value, scope)))
         return self._collection(MappingNode, pairs, self._places.span(node))
 
@@ -296,7 +301,8 @@ def read_program(source: Source) -> Tree:
     except RecursionError:
         raise SyntaxFaultError("not read: it is nested too deep", Span(0, len(text))) from None
     head = _HEAD.match(text)
-    root = _make_root(reader.found, head.end() if head else 0, len(text))
+    start = head.end() if head else 0
+    root = _make_root(reader.found, start, len(text))
     return Tree(source, [Root(root, 0)], Kind.PYTHON, lambda: _find_comments(text))
 
 

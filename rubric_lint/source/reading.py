@@ -73,8 +73,9 @@ def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultErro
 
 def _make_documents(tree: Tree, *, are_cases: bool = False) -> list[Document]:
     documents = [Document(tree, root) for root in tree.roots]
-    for number, document in enumerate(documents if are_cases and len(documents) > 1 else ()):
-        document.number = number
+    if are_cases and len(documents) > 1:
+        for number, document in enumerate(documents):
+            document.number = number
     return documents
 
 
@@ -119,7 +120,8 @@ def read_yaml(text: str) -> list[Root]:
     lower = text.lower() if found else ""
     unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
     masks = dict(zip(found, unused, strict=False))
-    roots = _read_yaml(text.translate(masks) if masks else text)
+    masked = text.translate(masks) if masks else text
+    roots = _read_yaml(masked)
     if masks:
         originals = {ord(mask): old for old, mask in masks.items()}
         for root in roots:
@@ -188,7 +190,8 @@ def compose(text: str) -> list[Root]:
         YAMLError: if the C parser cannot read the text, which may still be valid YAML.
         SyntaxFaultError: if the text is nested too deeply.
     """
-    parser = (_Composer if _is_surely_shallow(text) else _GuardedComposer)(text)
+    composer = _Composer if _is_surely_shallow(text) else _GuardedComposer
+    parser = composer(text)
     roots: list[Root] = []
     before = 0
     while parser.check_node():

@@ -118,7 +118,8 @@ def find_ambiguity(text: str) -> Ambiguity | None:
         if older in ("true", "false"):
             return Ambiguity(text, readings, f"write {older}, or put it in quotes if it is a string")
         is_number = "number" in older + newer
-        return Ambiguity(text, readings, _DECIMAL if is_number else "put it in quotes if it is a string")
+        advice = _DECIMAL if is_number else "put it in quotes if it is a string"
+        return Ambiguity(text, readings, advice)
     if text[:2] == "0x" and not isinstance(
         value, str
     ):  # a number in both core schemas, but not in the JSON schema of YAML 1.2
@@ -149,7 +150,9 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of 
         total = 0.0
         for part in digits.lstrip("+-").split(":"):
             total = total * 60 + float(part)
-        return f"the number {-total if digits[0] == '-' else total:g}"
+        if digits[0] == "-":
+            total = -total
+        return f"the number {total:g}"
     if re.fullmatch(_OLD_FLOAT, text):
         return _describe(float(digits))
     if re.fullmatch(_OLD_DATE, text):

@@ -159,7 +159,8 @@ class _TomlScanner:
             self._skip(_SPACE)
             place = self._advance(_KEY.match(self._text, self._at))
             written = self._text[slice(*place)]
-            keys.append((next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written, place))
+            key = next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written
+            keys.append((key, place))
             self._skip(_SPACE)
             if not self._text.startswith(".", self._at):
                 self.last_key = Span(keys[0][1].start, keys[-1][1].end)
@@ -254,7 +255,8 @@ def _write(value: Any, written: str) -> tuple[str, str | None]:
         case int() if abs(value) < _TOO_LARGE:
             return str(value), None
         case int():
-            return ".inf" if value > 0 else "-.inf", None
+            number = ".inf" if value > 0 else "-.inf"
+            return number, None
         case float():
             plain = written.replace("_", "").lstrip("+")
             return plain.replace("inf", ".inf").replace("nan", ".nan"), None

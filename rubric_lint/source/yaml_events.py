@@ -67,8 +67,9 @@ def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, 
         kind = type(event)
         if kind is ScalarEvent:
             tag = None if event.ctag is None else str(event.ctag)
+            node_tag = UNTAGGED if tag is None or tag == "!" else tag
             child: Any = ScalarNode(
-                UNTAGGED if tag is None or tag == "!" else tag,
+                node_tag,
                 event.value,
                 event.start_mark,
                 event.end_mark,
@@ -80,9 +81,8 @@ def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, 
             if len(stack) >= MAX_DEPTH:
                 raise too_deep(event.start_mark.index)
             stack.append((node, anchor, key, aliased))
-            node = (MappingNode if kind is MappingStartEvent else SequenceNode)(
-                UNTAGGED, [], event.start_mark, event.end_mark, flow_style=event.flow_style
-            )
+            collection = MappingNode if kind is MappingStartEvent else SequenceNode
+            node = collection(UNTAGGED, [], event.start_mark, event.end_mark, flow_style=event.flow_style)
             anchor, key, aliased = event.anchor, None, 0
             if anchor is not None:
                 anchors[anchor] = _Anchor(node, 0, is_open=True)

@@ -175,7 +175,7 @@ def test_a_column_that_is_there_twice_is_refused(said):
 )
 def test_nulls_are_rows_with_an_error(given, said):
     found = map_batches(LENGTH)(pa.table({"id": ["a", "b"], "output": given}))
-    assert found["score"].null_count == 2
+    assert (found["rubric"].to_pylist(), found["score"].null_count) == (["length", "length"], 2)
     said([each["message"] for each in found["error"].to_pylist()])
 
 

@@ -85,7 +85,7 @@ def test_a_batch_has_the_columns_of_the_results():
     batch = score_batch(RUBRICS, LINES)
     assert [*batch.to_dict()] == COLUMNS
     assert (len(batch), batch.id) == (10, ["a", "b", 3, None, "e", "f", "g", "h", "i", "j"])
-    assert batch.rubric == ["tower", "tower", "length", "length", None, "length", None, None, "length", "length"]
+    assert batch.rubric == ["tower", "tower", "length", "length", None, "length", None, "length", "length", "length"]
     assert batch.points == [4, 3, None, 7, None, 13, None, None, 6, 6]
     assert batch.full == [4, 4, None, 10, None, 20, None, None, 10, 10]
     assert batch.score == [1.0, 0.75, None, 0.7, None, 0.65, None, None, 0.6, 0.6]

@@ -42,5 +42,5 @@ def clone(folder: Path) -> None:
     for name in filter(None, listed.split("\0")):
         if (source := ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, folder / name)
+            shutil.copy(source, folder / name)  # with its mode: some are programs
     commands.commit_all(folder)

@@ -182,7 +182,7 @@ def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | Non
             reason = labels[rater].reason(place)
             reasons.append(reason and f"{rater}: {reason}")
         higher = find_middle([label.ends[1] for label in labels.values()], criteria, better=True)
-        combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
+        combined[key] = Judgement((answers, verdict), known_reasons(reasons), higher=higher)
     return combined
 
 
@@ -203,7 +203,12 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
     higher = find_middle(valid, rubric.criteria, better=True)
-    return combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None, higher=higher)
+    return combined._replace(given=middle, reasons=known_reasons(reasons), higher=higher)
+
+
+def known_reasons(reasons: Sequence[str | None]) -> tuple[str | None, ...] | None:
+    """Return the reasons for the answers of a judgement, one for each criterion; None if there are none at all."""
+    return tuple(reasons) if any(reasons) else None
 
 
 def find_middle(
@@ -214,7 +219,8 @@ def find_middle(
     middle = list[AnswerValue | None]()
     for criterion, column in zip(criteria, columns, strict=True):
         answers = [answer for answer in column if answer is not None]
-        middle.append(criterion.find_middle(answers, better=better) if answers else None)
+        value = criterion.find_middle(answers, better=better) if answers else None
+        middle.append(value)
     verdicts = sorted(VERDICTS.index(verdict) for _, verdict in signatures if verdict)
     if not verdicts:
         return tuple(middle), None

@@ -41,6 +41,7 @@ from rubric_lint.assess.agreement.ratings import (
     Ratings,
     combine_records,
     find_middle,
+    known_reasons,
     sort_keys,
 )
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
@@ -397,8 +398,8 @@ class RatingReader:
         if scored.samples:
             judgement = _judge_samples(scored)
         else:
-            reasons = result.output.reasons
-            judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
+            reasons = known_reasons(result.output.reasons)
+            judgement = Judgement((scored.answers, scored.verdict), reasons)
         rated = self._rate(record, scored.rubric, judgement, file, line)
         if labels and self._label_scales:
             answers = self._rescale(judgement.given[0], scored.rubric, rated.source, file)
@@ -838,4 +839,4 @@ def _judge_samples(result: Scored) -> Judgement:
     outputs = tuple((sample.answers, sample.verdict) for sample in result.samples)
     higher = find_middle(outputs, result.rubric.criteria, better=True) if outputs else None
     given = result.answers, result.verdict
-    return Judgement(given, reasons if any(reasons) else None, outputs, higher=higher)
+    return Judgement(given, known_reasons(reasons), outputs, higher=higher)

@@ -208,7 +208,8 @@ class PairedJudgements:
             labelled = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
             counts = Counter(position for position in labelled if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
-            positions.append(counts[0][0] if is_clear else None)
+            label = counts[0][0] if is_clear else None
+            positions.append(label)
         return positions
 
     def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[bool, bool]]:

@@ -167,7 +167,8 @@ class RecordCache:
         mapping = select_side(self._options.mapping, side)
         wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
         # Without a mapping results and labels are read alike, and a file that holds both is read once.
-        key = path, side if mapping else ""
+        own_side = side if mapping else ""
+        key = path, own_side
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
         return self._kept[key][1]

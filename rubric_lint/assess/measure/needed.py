@@ -75,7 +75,8 @@ def count_labels(
     wrong, and the judge treats what is to come as the units that it was asked and people agree on.
     """
     n = bad.n + good.n if units is None else units
-    levels = level, level if strict is None else strict
+    strict = level if strict is None else strict
+    levels = level, strict
     rate = Fraction(bad.n + 1, bad.n + good.n + 2)
     for total in range(_STEP * (n // _STEP + 1), MOST_LABELS + 1, _STEP):
         slips = total // SLIPS if may_slip else 0

@@ -126,7 +126,11 @@ def describe_format(given: Given) -> int:
         return Exit.FOUND if any(file.doubts for file in files) else Exit.CLEAN
     folders = [File(file.input.path).parent for file in new]
     named = given.config if given.output in {None, STDIN} else given.output
-    places = {choose_file(File(named).absolute() if named else finder.for_folder(folder).origin) for folder in folders}
+    if named:
+        origins: set[File | None] = {File(named).absolute()}
+    else:
+        origins = {finder.for_folder(folder).origin for folder in folders}
+    places = {choose_file(origin) for origin in origins}
     if len(places) > 1:
         listed = list_names([shorten_path(place) for place in sorted(places, key=str)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
@@ -489,7 +493,8 @@ def _read_choice(text: str, ways: Sequence[Suggestion]) -> tuple[Assignment, ...
     readers: dict[str, Callable[[str], str]] = {"--scale": read_scale, "--pass": read_mark, "--better": str}
     answers: list[Assignment] = []
     while words:
-        name, value = words.pop(0), words.pop(0) if words else ""
+        name = words.pop(0)
+        value = words.pop(0) if words else ""
         if name in readers and value:
             answers.append(Assignment(name.removeprefix("--"), readers[name](value)))
         elif name == "--map" and value:
@@ -551,11 +556,11 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Ado
     examined = examine_file(found.path, found.data, settings)
     views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
     is_in_doubt = any(view.doubts for view in views)
-    titles = dict.fromkeys(
-        rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
-        for _, rubric in examined.rubrics
-        if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt))
-    )
+    titles: dict[str, None] = {}
+    for _, rubric in examined.rubrics:
+        if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt)):
+            title = rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
+            titles[title] = None
     doubts: dict[tuple[str, str], None] = {}
     for view in views:
         if titles and view.refusal:

@@ -85,7 +85,8 @@ def _list_sides(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     sides = [(values.get("answers") or "", "")]
     for name in ("outputs", "results", "judged"):
         files = values.get(name) or ()
-        sides += [(file, JUDGE) for file in ([files] if isinstance(files, str) else files)]
+        names = [files] if isinstance(files, str) else files
+        sides += [(file, JUDGE) for file in names]
     sides += [(file, HUMAN) for file in values.get("labels") or ()]
     return [(file, side) for file, side in dict.fromkeys(sides) if file]
 

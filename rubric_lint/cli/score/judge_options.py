@@ -199,7 +199,8 @@ def read_models(values: tuple[str, ...]) -> tuple[NamedModel, ...]:
         if not is_encodable(name):
             raise click.BadParameter("has bytes in its name that are not UTF-8")
         if not name.strip():
-            raise click.BadParameter("has no name before the @" if found else "is blank")
+            reason = "has no name before the @" if found else "is blank"
+            raise click.BadParameter(reason)
         if url and not is_url(url):
             form = "NAME@http://HOST:PORT/PATH or NAME@https://HOST/PATH"
             raise click.BadParameter(f"the endpoint of `{name}` must have the form {form}")

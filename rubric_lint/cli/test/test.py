@@ -353,7 +353,8 @@ def _run_all(
 
     for file in files:
         try:
-            yield file, file if isinstance(file, Unreadable) else runner.run(file)
+            outcome = file if isinstance(file, Unreadable) else runner.run(file)
+            yield file, outcome
         except Exception as fault:
             yield file, fault
     yield from review(runner, requested)

@@ -323,7 +323,8 @@ def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
     if not (is_beside and target.reads_both):
         # Beside other assertions it keeps its name until the two lists are joined.
         owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
-        name_anew(owner, {field: "rubrics" if is_beside else target.assertions})
+        name = "rubrics" if is_beside else target.assertions
+        name_anew(owner, {field: name})
 
 
 def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any, target: Release) -> None:

@@ -102,12 +102,13 @@ def _find_in_suite(suite: dict[str, Any]) -> Iterator[OtherFile]:
             if isinstance(entry, str) and entry.strip():
                 yield OtherFile(path, entry, Holds.CASES)
             elif isinstance(included, str):
-                is_suite = included.lower().endswith(EVAL_FILES)
-                yield OtherFile((*path, _INCLUDE), included, Holds.SUITE if is_suite else Holds.CASES)
+                holds = Holds.SUITE if included.lower().endswith(EVAL_FILES) else Holds.CASES
+                yield OtherFile((*path, _INCLUDE), included, holds)
     scenarios = suite.get("scenarios")
-    for at, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
-        if isinstance(scenario, str):
-            yield OtherFile(("scenarios", at), scenario, Holds.SCENARIOS)
+    if isinstance(scenarios, list):
+        for at, scenario in enumerate(scenarios):
+            if isinstance(scenario, str):
+                yield OtherFile(("scenarios", at), scenario, Holds.SCENARIOS)
     if isinstance(suite.get("default_test"), str):
         yield OtherFile(("default_test",), suite["default_test"], Holds.DEFAULTS)
 

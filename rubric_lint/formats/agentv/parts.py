@@ -131,7 +131,8 @@ def find_assertion_lists(
     owners: list[_Mapping] = []
     if is_suite(document) or is_template(document):
         owners.append(((), document.data))
-    for path, case in find_suite_cases(document) if cases is None else cases:
+    cases = find_suite_cases(document) if cases is None else cases
+    for path, case in cases:
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
     for path, owner in owners:  # `default_test` may have an `execution` too
         for name in ("execution", "default_test"):
@@ -188,7 +189,8 @@ def _find_parts(
     if is_whole:
         yield "a suite", (), document.data, "suite"
     for path, case in cases:
-        yield "a test", path, case, "row" if "row" in release.loaded and not is_whole else "test"
+        table = "row" if "row" in release.loaded and not is_whole else "test"
+        yield "a test", path, case, table
     for path, assertion in assertions:
         kind = assertion["type"]
         if release.find_type(kind) is not None:

@@ -187,7 +187,9 @@ def _check_prompts(document: Document) -> Iterator[Blocker]:
     if any({"input", "input_messages"} & case.keys() for _, case in cases):
         for name in CASE_LISTS:
             entries = suite.get(name)
-            for at, case in enumerate(entries if isinstance(entries, list) else ()):
+            if not isinstance(entries, list):
+                continue
+            for at, case in enumerate(entries):
                 if isinstance(case, str):
                     yield Blocker("prompts-of-others", (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
@@ -224,7 +226,8 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
             yield Blocker("field-makes-tests", (*path, old), Part.VALUE, {"made": made})
     if not _is_of_five(document, case):
         yield from _find_lists_of_tests(path, given)
-    for name in ("expected_output", "expected_messages") if is_suite(document) else ():
+    outputs = ("expected_output", "expected_messages") if is_suite(document) else ()
+    for name in outputs:
         for place, text in find_strings((*path, name), case.get(name)):
             if given.keys() & {*find_names(text)}:
                 yield Blocker("filled-by-4", place, Part.VALUE)
@@ -353,7 +356,8 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Blocker]
     weights = aggregator.get("weights", {})
     is_weighed = isinstance(weights, dict) and all(type(weight) in (int, float) for weight in weights.values())
     if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:
-        yield Blocker("aggregator", (*path, "aggregator" if "aggregator" in assertion else "type"))
+        field = "aggregator" if "aggregator" in assertion else "type"
+        yield Blocker("aggregator", (*path, field))
     lists = [name for name in ASSERTION_LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
         yield Blocker("set-of-one-list", (*path, "type"))
@@ -410,9 +414,10 @@ def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
 
 def find_gaps(document: Document) -> Iterator[Blocker]:
     """Find the tests that AgentV 5 does not run because something was missing before, and what it cannot render."""
-    for fault in find_faulty_templates(document) if is_suite(document) else ():
-        if fault.code == "agentv-template":
-            yield Blocker("template", fault.path, Part.VALUE, {"tag": fault.values["tag"]})
+    if is_suite(document):
+        for fault in find_faulty_templates(document):
+            if fault.code == "agentv-template":
+                yield Blocker("template", fault.path, Part.VALUE, {"tag": fault.values["tag"]})
     suite = document.data if is_suite(document) else {}
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))

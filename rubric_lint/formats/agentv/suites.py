@@ -234,7 +234,8 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
                 reason = _find_reason(release.loaded[part], steps)
                 may_be_meant = part == "test" or steps != (_MARK,)
                 mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", may_be_meant)
-                (unread if reason else read).append(mark)
+                marks = unread if reason else read
+                marks.append(mark)
     if not read:
         return unread[0] if unread else None
     value = document.value(read[0].path)
@@ -299,7 +300,9 @@ def look_up(value: Any, path: Path) -> Any:
 
 def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Find the mappings in a list."""
-    for index, item in enumerate(value if isinstance(value, list) else ()):
+    if not isinstance(value, list):
+        return
+    for index, item in enumerate(value):
         if isinstance(item, dict):
             yield (*path, index), item
 
@@ -328,7 +331,8 @@ def find_unread_fields(
     if is_sound and lost.isdisjoint(value):
         return  # most parts are
     faulty: set[str] = set()
-    for fault in [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value)):
+    faults = [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value))
+    for fault in faults:
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
             yield "", reason, ("type",), Part.KEY, False
@@ -339,7 +343,8 @@ def find_unread_fields(
         if not reason:
             reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
         is_note = fault.schema.get("x-is-note", False)
-        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
+        part = Part.KEY if is_key else Part.VALUE
+        yield f"`{name}` of ", reason, fault.path, part, is_note
     for key in value:
         if key in lost - faulty:
             yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False

@@ -48,7 +48,9 @@ def find(document: Document) -> Iterator[View]:
                 continue
             named = next((name for name in ("id", "name") if isinstance(item.get(name), str | int)), "")
             entry = draft.rename(item, {named: "id", _find_text(item): "expected_outcome"}, (index,), place)
-            data.append({**entry, "id": str(entry["id"])} if named else entry)
+            if named:
+                entry = {**entry, "id": str(entry["id"])}
+            data.append(entry)
         # The criteria may be in two lists: the view has the place of the first one.
         definition = _BOTH if any(place[:-1] != draft.path for place, _ in read) else ""
         around = _ALL_OF_THEM if definition or len(read) < len(items) else ""

@@ -94,7 +94,8 @@ def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria, each with the pass mark of its test and what else is around it."""
     for view in _find(document):
         is_last = view.dialect.name == AGENTV_A7.name
-        around = find_in_suite(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
+        schema = AGENTV_A7.schema if is_last else AGENTV_A6.schema
+        around = find_in_suite(document, view.path, schema)
         yield replace(view, **around._asdict()) if around != Around() else view
 
 
@@ -115,7 +116,8 @@ def _find(document: Document) -> Iterator[View]:
     is_last = any(criteria.dialect is AGENTV_A7 for criteria in lists.sure) or is_current(document)
     for assertions in find_text_lists(document, has_criteria=has_criteria):
         is_current_list = is_last or (not has_criteria and assertions.path[-1] == "assert")
-        yield _view_texts(document, assertions, AGENTV_A7 if is_current_list else before)
+        dialect = AGENTV_A7 if is_current_list else before
+        yield _view_texts(document, assertions, dialect)
     yield from _find_scales(document, before)
 
 
@@ -132,10 +134,12 @@ def _view(document: Document, criteria: _Criteria, before: Dialect) -> View:
         dialect = AGENTV_A6
     draft = ViewBuilder(document, path)
     data: list[Any] = []
-    for index, entry in enumerate(value if isinstance(value, list) else ()):
+    entries = value if isinstance(value, list) else ()
+    for index, entry in enumerate(entries):
         source = path if definition else (*path, index)
         is_mapping = isinstance(entry, dict)
-        data.append(_read_criterion(draft, (index, source), entry, dialect, definition) if is_mapping else entry)
+        item = _read_criterion(draft, (index, source), entry, dialect, definition) if is_mapping else entry
+        data.append(item)
     return draft.finish(dialect, data, definition=definition)
 
 
@@ -186,14 +190,16 @@ def _find_lists(document: Document) -> _Lists:
             if kind == "rubrics":
                 criteria = criteria._replace(dialect=AGENTV_A4)
             has_outcomes = any(map(has_outcome, value))
-            (lists.sure if has_outcomes else lists.weak).append(criteria)
+            alike = lists.sure if has_outcomes else lists.weak
+            alike.append(criteria)
         elif value and is_of_case and all(isinstance(entry, str) for entry in value):
             lists.texts.append(criteria)
         elif uses_old_words(value):
             lists.has_old = True
         elif is_of_case and any(map(has_outcome, value)):
             is_sure = is_agentv_case(mapping) and any(map(_is_weighted, value))
-            (lists.sure if is_sure else lists.placed).append(criteria)
+            alike = lists.sure if is_sure else lists.placed
+            alike.append(criteria)
     return lists
 
 

@@ -138,13 +138,16 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
     problems = tuple(find_idle_threshold(metric, holder))
     unscorable = _format_unscorable(metric)
     is_known = not problems and unscorable != _UNKNOWN
+    dialect = DEEPEVAL if is_known else _LOOSE
+    own_threshold = threshold if is_known else None
+    span = span_of(data) if is_stretched else None
     return draft.finish(
-        DEEPEVAL if is_known else _LOOSE,
+        dialect,
         data,
         name=read_text(metric, "name") or name,
         task=read_text(metric, "criteria"),
-        threshold=threshold if is_known else None,
-        span=span_of(data) if is_stretched else None,
+        threshold=own_threshold,
+        span=span,
         holder=holder,
         problems=problems,
         unscorable=unscorable,
@@ -195,12 +198,14 @@ def _view_words(
     for index in range(len(data)):
         draft.put((index,), place)
         draft.put((index, "expected_outcome"), place)
+    doubts = tuple(find_reversed(place, text, scale)) if scale else ()
+    task = scale.task if scale and bands else ""
     return draft.finish(
         _IN_WORDS,
         data,
-        doubts=tuple(find_reversed(place, text, scale)) if scale else (),
+        doubts=doubts,
         name=read_text(call, "name") or _read_variable(path),
-        task=scale.task if scale and bands else "",
+        task=task,
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
@@ -212,7 +217,9 @@ def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[st
     """Find steps that are placeholders, or that another one says already."""
     seen: dict[str, Path] = {}
     steps = call.get(_STEPS)
-    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+    if not isinstance(steps, list):
+        return
+    for index, step in enumerate(steps):
         place = (*path, _STEPS, index)
         said = " ".join(step.casefold().split()) if isinstance(step, str) else ""
         if is_placeholder(said):

@@ -74,8 +74,9 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
         unscorable = f"`{shorten(aggregation)}` is not an average of the criteria, and only averages are scored"
     elif any(kind.type == "numeric" for kind in kinds):
         unscorable = "a criterion of the type `numeric` is answered with any number, and only listed answers are scored"
+    dialect = _SUMMED if aggregation == _SUM else HARBOR
     return draft.finish(
-        _SUMMED if aggregation == _SUM else HARBOR,
+        dialect,
         entries,
         unscorable=unscorable,
         problems=tuple(_find_problems(data, items, kinds)),

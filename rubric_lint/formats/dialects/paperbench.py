@@ -50,19 +50,21 @@ def find(document: Document) -> Iterator[View]:
             leaves.append((place, part, share))
         total = sum(_read_weight(task) for _, task in tasks)
         for inner, task in tasks[::-1]:
-            stack.append((inner, task, share * _read_weight(task) / total if total else Fraction(0)))
+            own_share = share * _read_weight(task) / total if total else Fraction(0)
+            stack.append((inner, task, own_share))
     unit = math.lcm(*(share.denominator for _, _, share in leaves))
     draft = ViewBuilder(document, ())
     data: list[Any] = []
     for index, (place, leaf, share) in enumerate(leaves):
         data.append({"weight": int(share * unit), **draft.rename(leaf, _NAMES, (index,), place)})
     is_whole = sum(share for _, _, share in leaves) in (0, 1)
-    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD, problems=tuple(problems))
+    unscorable = "" if is_whole else _DEAD
+    yield draft.finish(PAPERBENCH, data, unscorable=unscorable, problems=tuple(problems))
 
 
 def _find_tasks(place: Path, part: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
     below = part.get(_BELOW)
-    tasks = enumerate(below if isinstance(below, list) else ())
+    tasks = enumerate(below) if isinstance(below, list) else ()
     return [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
 
 

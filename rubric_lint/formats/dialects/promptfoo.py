@@ -93,15 +93,17 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
     draft = ViewBuilder(document, place)
     for index, entry in enumerate(value):  # they are in our format already
         draft.put((index,), (*place, index))
-        for key in entry if isinstance(entry, dict) else ():
-            draft.put((index, key), (*place, index, key))
+        if isinstance(entry, dict):
+            for key in entry:
+                draft.put((index, key), (*place, index, key))
+    holder_definition = _ASSERTION if place == (*path, "value") else ""
     yield draft.finish(
         PROMPTFOO,
         list(value),
         name=read_text(assertion, "metric"),
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
-        holder_definition=_ASSERTION if place == (*path, "value") else "",
+        holder_definition=holder_definition,
         doubts=_find_doubts(document, path, asked),
     )
 
@@ -134,7 +136,8 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         data.append(entry)
         problems += _find_ignored(assertion, place, asked)
     if data:
-        around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
+        definition = "prompted" if has_prompt else "rubrics"
+        around = f"{_SCHEMA}{definition}"
         yield draft.finish(
             _TEXTS,
             data,
@@ -172,12 +175,13 @@ def _find_ignored(assertion: dict[str, Any], place: Path, asked: JudgeQuestion) 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: JudgeQuestion) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
     threshold = _threshold(document, path, asked)
+    dialect = _TEXTS if threshold is not None else _OWN_VERDICT
     return view_scale(
         document,
         (*path, "value"),
         scale,
         asked,
-        _TEXTS if threshold is not None else _OWN_VERDICT,
+        dialect,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
         more={
@@ -220,7 +224,8 @@ def _find_pass_mark(document: Document, path: Path) -> Path | None:
 
 
 def _threshold(document: Document, path: Path, asked: JudgeQuestion) -> Decimal | None:
-    return read_threshold(document, (*path, "threshold"), _OF_GEVAL if asked.highest == HIGHEST else None)
+    usual = _OF_GEVAL if asked.highest == HIGHEST else None
+    return read_threshold(document, (*path, "threshold"), usual)
 
 
 def _is_ours(value: list[Any]) -> bool:

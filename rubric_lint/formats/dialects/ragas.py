@@ -65,7 +65,9 @@ def _find_used(document: Document) -> set[str]:
         return set(data) if len(data) > 1 and all(map(_has_only_levels, data.values())) else found
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
-        for argument, value in call.items() if function else ():
+        if not function:
+            continue
+        for argument, value in call.items():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
     return found
@@ -109,7 +111,8 @@ def find_computed(document: Document, rubrics: set[Path]) -> Iterator[tuple[Path
     """Find the dictionaries of levels that are computed; `rubrics` are the paths of those that are read."""
     find_used = cache(lambda: _find_used(document))
     firsts: dict[str, Path] = {}  # the first level of each variable that gets its levels one by one
-    for key in document.data if isinstance(document.data, dict) else ():
+    keys = document.data if isinstance(document.data, dict) else ()
+    for key in keys:
         found = _ASSIGNED.search(key)
         if found and _is_rubric(found["name"], find_used):
             firsts.setdefault(found["name"], (key,))

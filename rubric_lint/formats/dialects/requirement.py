@@ -101,7 +101,8 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
                 is_whole = False
         data.append(entry)
     doubts = tuple((place, _MIXED) for place in _find_other(entries))
-    return draft.finish(REQUIREMENT, data, around=around, unscorable="" if is_whole else _NARROW, doubts=doubts)
+    unscorable = "" if is_whole else _NARROW
+    return draft.finish(REQUIREMENT, data, around=around, unscorable=unscorable, doubts=doubts)
 
 
 def _find_other(entries: list[tuple[Path, Any]]) -> list[Path]:

@@ -192,7 +192,8 @@ class TableDraft:
         for entry in self.entries:
             for value in entry.values():
                 for part in parts_of(value):
-                    keys.update(part if isinstance(part, dict) else ())
+                    if isinstance(part, dict):
+                        keys.update(part)
         return keys
 
     def list_values(self, name: str) -> list[Any]:
@@ -379,7 +380,8 @@ class TableDraft:
         if view is None:
             return
         if question.reason == view.unscorable:
-            yield from map(_as_scale, _SCALES[::-1] if self._are_answered else _SCALES)
+            scales = _SCALES[::-1] if self._are_answered else _SCALES
+            yield from map(_as_scale, scales)
             return
         yield from self._list_marks(question, view)
         yield from self._list_words(view)
@@ -504,7 +506,8 @@ class TableDraft:
             suggestions += self._list_roles_inside(key, role, value)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
             is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
-            suggestions.insert(0 if is_second else len(suggestions), _leave_out([key]))
+            place = 0 if is_second else len(suggestions)
+            suggestions.insert(place, _leave_out([key]))
         yield from suggestions
 
     def _list_roles_around(self, key: str, role: Role | None, value: Any, view: View) -> list[Suggestion]:

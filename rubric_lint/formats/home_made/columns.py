@@ -522,7 +522,8 @@ def find_sums(columns: CriteriaColumns) -> Mapping[str, Any]:
         values = list(dict.fromkeys(entry[key] for entry in adding if isinstance(entry.get(key), str)))
         is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
         if values and is_all and any(entry.get(key) not in values for entry in others):
-            marks.append({key: values if len(values) > 1 else values[0]})
+            marking = values if len(values) > 1 else values[0]
+            marks.append({key: marking})
     return min(marks, key=lambda mark: any(key in Fields.id for key in mark), default={})
 
 

@@ -74,7 +74,8 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
         for found in pattern.finditer(text):
             number = next(Fraction(group) for group in found.groups() if group and re.fullmatch(r"-?\d+", group))
             is_good = bool(found.groupdict().get("good"))
-            if (number <= lowest) if is_good else (number >= highest):
+            is_turned = number <= lowest if is_good else number >= highest
+            if is_turned:
                 return found[0]
     return ""
 
@@ -137,7 +138,8 @@ def _is_other_end(words: Collection[str], said: frozenset[str], value: Any, scal
     """Return whether what is called the best or the worst, a score or a word, is another one than that of a scale."""
     is_best = not SETS["best"].isdisjoint(words)
     if isinstance(value, str) and not re.fullmatch(r"\s*-?\d{1,6}\s*", value):
-        return bool(said & (LOW_WORDS if is_best else HIGH_WORDS))
+        others = LOW_WORDS if is_best else HIGH_WORDS
+        return bool(said & others)
     score = int(value) if isinstance(value, str) else value
     if is_best:
         return is_below_top(score, scales)

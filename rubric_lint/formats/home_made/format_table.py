@@ -74,7 +74,10 @@ class FormatTable:
     def from_table(cls, table: Mapping[str, Any]) -> "FormatTable":
         """Return the table of valid settings of the same names."""
         fields = {key: _READERS[key](value) if key in _READERS else value for key, value in table.items()}
-        return cls(**{"passes" if key == "pass" else key.replace("-", "_"): value for key, value in fields.items()})
+        fields = {key.replace("-", "_"): value for key, value in fields.items()}
+        if "pass" in fields:
+            fields["passes"] = fields.pop("pass")
+        return cls(**fields)
 
 
 @cache
@@ -110,7 +113,8 @@ def _as_marks(value: Any) -> Marks:
     marks: list[tuple[str, tuple[Any, ...] | None]] = []
     for name, marking in value.items():
         values = marking if isinstance(marking, list) else [marking]
-        marks.append((name, None if values == [True] else tuple(values)))
+        needed = None if values == [True] else tuple(values)
+        marks.append((name, needed))
     return tuple(marks)
 
 
@@ -243,7 +247,8 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "scale", f"goes from {ends[0]} to {ends[1]}, which is one score; write the lowest and the highest"
     elif ends[0] > ends[1]:
         yield "scale", f"goes from {ends[0]} to {ends[1]}; write the lowest score first"
-    yield from _find_in_marks(table, ends if ends and ends[0] < ends[1] else [])
+    rising_ends = ends if ends and ends[0] < ends[1] else []
+    yield from _find_in_marks(table, rising_ends)
     of_levels = dict.fromkeys(("level-score", "level-scores", "level-text", "sums"), "levels")
     for key, need in {"weights": "weight", **of_levels}.items():
         if key in table and need not in table:
@@ -257,7 +262,8 @@ def _find_in_pointers(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "gate", "pass", "total"):
         value = table.get(key)
-        for part in value if isinstance(value, list) else [value]:
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
             if isinstance(part, str) and part.startswith("/") and part.count("*") > stars:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
             elif isinstance(part, str) and key not in ("scale", "gate") and not part.startswith("/"):
@@ -300,7 +306,8 @@ def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...
         holders, found = found, []
         for path, bound, holder in holders:
             for key, value in _children(holder, step):
-                found.append(((*path, key), (*bound, key) if step == "*" else bound, value))
+                standing = (*bound, key) if step == "*" else bound
+                found.append(((*path, key), standing, value))
     for path, bound, _ in found:
         yield path, bound
 

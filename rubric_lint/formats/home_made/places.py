@@ -235,7 +235,8 @@ def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGr
             if is_title or found[inner_path].is_marked or (is_open and is_strong(found[inner_path].key))
         ]
         items = {inner_path[: len(path) + 1] for inner_path in known}
-        for dropped in [path] if 2 * len(items) > len(outer.items) else below:
+        weaker = [path] if 2 * len(items) > len(outer.items) else below
+        for dropped in weaker:
             kept.pop(dropped, None)
     return kept
 

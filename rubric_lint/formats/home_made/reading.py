@@ -96,7 +96,8 @@ class _RubricReader(RubricFields):
         for index, criterion in enumerate(criteria):
             self.draft.put((index,), criterion.place)
             is_entry = isinstance(criterion.value, str | dict)
-            self.data.append(self._read_entry(index, criterion) if is_entry else criterion.value)
+            entry = self._read_entry(index, criterion) if is_entry else criterion.value
+            self.data.append(entry)
         self.scales.unify()
         self.weights.weigh(criteria)
         threshold, place = self.threshold.read()
@@ -106,14 +107,16 @@ class _RubricReader(RubricFields):
         for ours, theirs in several.items():
             if len(theirs) > 1:  # messages name the one that these criteria have
                 fields[ours] = next((name for name in theirs if name in self.used), theirs[0])
+        own_dialect = dialect if fields == dialect.fields else replace(dialect, fields=fields)
+        unscorable = _NO_SCALE if is_unsaid else ""
         return self.draft.finish(
-            dialect if fields == dialect.fields else replace(dialect, fields=fields),
+            own_dialect,
             self.data,
             name=self.find_text(self.table.rubric),
             task=self.find_text(self.table.task),
             threshold=threshold,
             threshold_path=place,
-            unscorable=_NO_SCALE if is_unsaid else "",
+            unscorable=unscorable,
             doubts=tuple(self.doubts),
             problems=tuple(self.problems),
         )
@@ -132,7 +135,8 @@ class _RubricReader(RubricFields):
         for place, reason in self.doubts:
             firsts.setdefault((reason, ()), place)
         for key in unmapped:  # those in criteria repeat
-            firsts.setdefault((key.reason, key.place if key.is_around else ()), key.place)
+            around = key.place if key.is_around else ()
+            firsts.setdefault((key.reason, around), key.place)
         doubts = tuple((place, reason) for (reason, _), place in firsts.items())
         self.problems += self._find_unused_names(value)
         return replace(view, doubts=doubts, problems=tuple(self.problems))
@@ -155,10 +159,12 @@ class _RubricReader(RubricFields):
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
         has_mappings = holds_mappings(holder)
+        kind = dict if has_mappings else str
         for key, value in items_of(holder):
-            if is_map and not isinstance(value, dict if has_mappings else str):
+            if is_map and not isinstance(value, kind):
                 continue  # what is said next to the criteria
-            criterion = WrittenCriterion((*place, key), value, str(key) if is_map else None, above)
+            own_key = str(key) if is_map else None
+            criterion = WrittenCriterion((*place, key), value, own_key, above)
             names = self.table.levels if self.find_mark(criterion, self.table.sums) else self.table.parts
             parts = self.find(criterion, names) if isinstance(value, dict) else None
             if parts and isinstance(parts.value, list | dict) and parts.value:

@@ -114,7 +114,8 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
     """Return whether a number only repeats an end of a scale: `max: 3`."""
     is_least = not words.isdisjoint(SETS["least"])
     is_end = is_least or not words.isdisjoint(HIGH_WORDS | SETS["best"])
-    return is_end and any(value == (low if is_least else high) for low, high in scales)
+    ends = (low if is_least else high for low, high in scales)
+    return is_end and any(value == end for end in ends)
 
 
 _ROLE_WORDS = frozenset({"scoring", "method", "passes", "sum"}).union(

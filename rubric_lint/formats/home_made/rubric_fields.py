@@ -87,7 +87,9 @@ class RubricFields:
 
     def doubt(self, place: Path | None, reason: str) -> None:
         """Say at a place of the document, by default that of the criteria, why the rubric is not scored."""
-        self.doubts.append((self.path if place is None else place, reason))
+        if place is None:
+            place = self.path
+        self.doubts.append((place, reason))
 
     def follow(self, text: str) -> FieldValue | None:
         """Return the value at a pointer from the top; a `*` in it stands for the same step as in `criteria`."""
@@ -165,7 +167,8 @@ class RubricFields:
 def find_field(value: Any, place: Path, name: str) -> FieldValue | None:
     """Return the value of a field, whose name may lead through mappings: `scoring.levels`."""
     is_key = isinstance(value, dict) and name in value
-    for step in [name] if is_key else name.split("."):
+    steps = [name] if is_key else name.split(".")
+    for step in steps:
         if not isinstance(value, dict) or step not in value:
             return None
         value, place = value[step], (*place, step)

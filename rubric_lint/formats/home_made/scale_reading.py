@@ -211,7 +211,8 @@ class ScaleReader:
         text, text_place = value, place
         if isinstance(value, dict):
             text, text_place = find_first(value, place, self.table.level_text) or (None, place)
-            self._doubt_level(place, value, None if number is None else Fraction(number))
+            exact = None if number is None else Fraction(number)
+            self._doubt_level(place, value, exact)
         if isinstance(text, list) and text and all(isinstance(part, str) for part in text):
             text = "\n".join(text)
         name = ""
@@ -241,7 +242,9 @@ class ScaleReader:
         self._doubt_level(place, item, number, score)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
         number_place = score.place if score else place
-        return _WrittenLevel(exact, name if name != text else "", text, place, number_place, text_place)
+        if name == text:
+            name = ""
+        return _WrittenLevel(exact, name, text, place, number_place, text_place)
 
     def _doubt_level(
         self, place: Path, level: dict[str, Any], number: Fraction | None, score: FieldValue | None = None

@@ -73,7 +73,8 @@ def join_paths(paths: Iterable[Path]) -> Path:
     at: list[str | int] = []
     for steps in zip(*paths, strict=True):
         is_same = len({*steps}) == 1 and isinstance(steps[0], str)
-        at.append(steps[0] if is_same else "*")
+        step = steps[0] if is_same else "*"
+        at.append(step)
     return tuple(at)
 
 
@@ -378,7 +379,8 @@ def find_unused_keys(
 def _list_places(table: Table) -> Iterator[Path]:
     """Yield the steps of the pointers in a table."""
     for value in table.values():
-        for item in value if isinstance(value, list) else [value]:
+        items = value if isinstance(value, list) else [value]
+        for item in items:
             if isinstance(item, str) and item.startswith("/"):
                 yield split_pointer(item)
 

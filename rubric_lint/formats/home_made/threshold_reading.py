@@ -106,7 +106,8 @@ class ThresholdReader:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
         scales = self._find_scales()
         if self.table.combine == "share":
-            return Fraction(0), self.weights.points if passes > 1 else Fraction(1)
+            whole = self.weights.points if passes > 1 else Fraction(1)
+            return Fraction(0), whole
         if len(scales) == 1:
             return next(iter(scales))
         return NO_OR_YES if passes <= 1 else None

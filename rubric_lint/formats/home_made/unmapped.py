@@ -308,7 +308,8 @@ class UnmappedSearch:
                 if role is Role.DIRECTION or (is_scale and role is Role.OPEN and self._may_be_best(key, text, value)):
                     yield UnmappedKey(own, role, text)
                 else:
-                    yield from self._find_reversal(own, text, f"{key} = {text}" if is_label else text)
+                    shown = f"{key} = {text}" if is_label else text
+                    yield from self._find_reversal(own, text, shown)
 
     def _find_reversal(self, place: Path, value: Any, text: Any) -> Iterator[UnmappedKey]:
         quote = find_reversal(text, self.scales) if self.scales and isinstance(text, str) else ""

@@ -35,7 +35,8 @@ class WeightReader:
 
     def find(self, criterion: WrittenCriterion) -> FieldValue | None:
         """Return the weight of a criterion as it is written."""
-        return self.fields.find(criterion, self.table.level_score if criterion.is_level else self.table.weight)
+        names = self.table.level_score if criterion.is_level else self.table.weight
+        return self.fields.find(criterion, names)
 
     def read(self, found: FieldValue) -> Fraction | None:
         """Return a weight as a number: by its word, as a share, or as it is; None if it is none."""
@@ -106,7 +107,8 @@ class WeightReader:
         for index, ends in zip(indexes, self.scales.ends, strict=True):
             weight = max(self.by_index.get(index, Fraction(0)), Fraction(0))
             self.points += weight
-            reached += weight * (ends[1] if ends else 1)
+            highest = ends[1] if ends else 1
+            reached += weight * highest
         self.whole = max(self.points, reached)
 
     def _check_kinds(self, found: Mapping[int, FieldValue | None]) -> None:

@@ -290,7 +290,8 @@ def _format_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[P
     if view.dialect.has_borderline and view.threshold is None:
         mark = _advise_on_marks(view.document)
     for doubt in found:
-        yield doubt.place, doubt.reason if has_table else doubt.format_without_table(mark)
+        reason = doubt.reason if has_table else doubt.format_without_table(mark)
+        yield doubt.place, reason
 
 
 def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
@@ -505,7 +506,9 @@ def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[P
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
     """Find the levels of another system whose names or texts get worse while the numbers rise."""
-    for index, criterion in enumerate([] if view.is_text else view.data):
+    if view.is_text:
+        return
+    for index, criterion in enumerate(view.data):
         levels = parts_of(criterion.get("levels")) if isinstance(criterion, dict) else ()
         steps = {
             at: (Decimal(level["level"]), str(level.get("name") or level.get("expected_outcome") or ""))

@@ -84,7 +84,9 @@ def _find_adoptable(document: Document) -> frozenset[Path]:
     found = find_criteria([document], Hints(asks=True))
     adoptable: set[Path] = set()
     for candidate in found:
-        for place in candidate.paths if candidate.columns.has_text else []:
+        if not candidate.columns.has_text:
+            continue
+        for place in candidate.paths:
             adoptable.update(place[:length] for length in range(len(place) + 1))
     return frozenset(adoptable)
 

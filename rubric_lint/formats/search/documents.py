@@ -36,7 +36,8 @@ def is_document(name: str) -> bool:
 def name_successor(name: str) -> str:
     """Return the name of the file that takes the place of a document, as the advice for it says."""
     stem = name[: name.rfind(".")]
-    return stem + (".py" if name.endswith(NOTEBOOK) else _RUBRIC_FILE)
+    ending = ".py" if name.endswith(NOTEBOOK) else _RUBRIC_FILE
+    return stem + ending
 
 
 def _base_of(name: str) -> str:

@@ -80,7 +80,8 @@ def _relax(view: View, rules: frozenset[str]) -> View:
             if not any(find_similar(key, [str(problem.values["field"])]) for key in names):
                 continue
         # The other rule reports a criterion that says nothing among others that do.
-        problems.append((rule if rule != "schema" else "empty-outcome", problem))
+        own_rule = rule if rule != "schema" else "empty-outcome"
+        problems.append((own_rule, problem))
     dialect = replace(view.dialect, without=without, reports_unread_fields=False)
     return replace(view, dialect=dialect, problems=tuple(problems))
 

@@ -97,7 +97,9 @@ def _is_object(value: Any) -> bool:
 
 def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
     """Find the strings by which a model judges: those among assertions, and in the values of rubrics."""
-    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+    if not isinstance(entries, list):
+        return
+    for at, entry in enumerate(entries):
         place = (*path, at)
         if isinstance(entry, str):
             yield place, entry
@@ -159,7 +161,8 @@ def _find_misplaced(document: Document, path: Path, release: Release) -> Iterato
     is_twice = wanted in assertion
     repair = None if is_twice else rename_fields([(path, wanted)])
     values = {"type": str(kind), "wanted": wanted, "loss": loss, "field": str(field)}
-    yield Problem("agentv-both-fields" if is_twice else "agentv-field", path, Part.KEY, values, repair=repair)
+    code = "agentv-both-fields" if is_twice else "agentv-field"
+    yield Problem(code, path, Part.KEY, values, repair=repair)
 
 
 def _find_empty(document: Document, judges: set[Path]) -> Iterator[Problem]:
@@ -228,7 +231,8 @@ def _find_refused_lists(document: Document, release: Release, blockers: Iterable
                 line, _, _ = document.source.position(document.span((*path[:-1], wanted), Part.KEY).start)
                 advice = f"join it with the `{wanted}` of line {line}"
             values = {"release": release.title, "list": name, "advice": advice}
-            yield Problem("agentv-5-turn" if is_turn else "agentv-5-list", path, Part.KEY, values, repair=repair)
+            code = "agentv-5-turn" if is_turn else "agentv-5-list"
+            yield Problem(code, path, Part.KEY, values, repair=repair)
 
 
 _CRITERIA_FIELDS = frozenset(find_fields("x-criteria").values())
@@ -273,7 +277,8 @@ def _find_unread_lists(
 ) -> Iterator[Problem]:
     """Find the lists that a release does not read: some names in a suite, and all but the first list of a case."""
     read = {path[0] for path in release.lists["suite"]}
-    for name in ASSERTION_LISTS if next(find_cases(document), None) else ():
+    of_suite = ASSERTION_LISTS if next(find_cases(document), None) else ()
+    for name in of_suite:
         if name not in read and any(view.path[:1] == (name,) for view in views):
             values = {"list": name, "wanted": release.assertions}
             yield Problem("agentv-4-evaluators", (name,), Part.KEY, values)
@@ -292,7 +297,9 @@ def _find_unread_lists(
 def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
     """Find criteria of a test in a field that AgentV does not read."""
     for path, case in find_cases(document):
-        for name, value in case.items() if FIELD not in case else ():
+        if FIELD in case:
+            continue
+        for name, value in case.items():
             if (
                 isinstance(value, list)
                 and name not in ASSERTION_LISTS
@@ -366,7 +373,8 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
             is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
-        yield from find_unloaded(document, NEWEST if is_new else find_release(document))
+        release = NEWEST if is_new else find_release(document)
+        yield from find_unloaded(document, release)
 
 
 def _has_fields_of(release: Release, other: Release, document: Document) -> bool:

@@ -254,7 +254,8 @@ def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
         return
     for path, mapping in document.mappings:
         for key, value in mapping.items():
-            for index, text in enumerate(value if isinstance(value, list) else [value]):
+            texts = value if isinstance(value, list) else [value]
+            for index, text in enumerate(texts):
                 if isinstance(text, str) and "\n" in text:
                     place = (*path, key, index) if isinstance(value, list) else (*path, key)
                     yield str(key), text, document.span(place, Part.VALUE).start
@@ -290,7 +291,8 @@ def _find_leftovers(
 
 def _find_home(document: Document, rubrics: set[Path]) -> list[UnreadPlace]:
     """Find what is nearly a home-made rubric, or is one next to the rubrics at some paths."""
-    if not (has_home_next_to_it(document) if rubrics else has_signs_of_home(document)):
+    has_signs = has_home_next_to_it(document) if rubrics else has_signs_of_home(document)
+    if not has_signs:
         return []
     from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few files have the words)
 
@@ -310,7 +312,8 @@ def _find_others(document: Document, view: View) -> Iterator[UnreadPlace]:
         place = view.place((*view.path, index))
         entry = document.value(place)
         is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
-        for name in entry if isinstance(entry, dict) and is_criterion else ():
+        names = entry if isinstance(entry, dict) and is_criterion else ()
+        for name in names:
             is_known = name in known or name in reported or re.search(patterns, name) or find_near(name, known)
             if not is_known:
                 firsts.setdefault(name, (*place, name))
@@ -425,11 +428,13 @@ def _declare(document: Document, path: Path) -> NearMissStep:
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
     value = document.data if is_whole else document.value(path)
     version = VERSION_3 if holds_rubric(value) else CURRENT
-    url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
+    schema = "rubric" if len(path) == 1 else "suite"
+    url = f"{BASE}{schema}-{version}.schema.json"
     if document.kind is Kind.YAML:
         return NearMissStep("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        return NearMissStep("key" if document.number is None else "key-of-lines", url)
+        step = "key" if document.number is None else "key-of-lines"
+        return NearMissStep(step, url)
     return NearMissStep("setting", "versions")
 
 
@@ -578,7 +583,8 @@ def _find_in_other_kinds(document: Document) -> Iterator[UnreadPlace]:
 
     In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
     """
-    for path, mapping in document.mappings if has_own_words(document.quick_text) else ():
+    mappings = document.mappings if has_own_words(document.quick_text) else ()
+    for path, mapping in mappings:
         is_named = not document.kind.is_program or any(str(step).lower() == FIELD for step in path[-2:-1])
         if is_named and holds_only_ours([mapping]):
             reason = (

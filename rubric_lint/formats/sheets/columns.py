@@ -289,7 +289,8 @@ class HeaderReader:
         is_weight = is_weight and "weight" not in self.fields.keys() - {now}
         if not ids:
             is_scale = self._is_scale(column, scores)
-            self._move(now, "weight" if is_weight and (self.steps or not is_scale) else "score_range")
+            meaning = "weight" if is_weight and (self.steps or not is_scale) else "score_range"
+            self._move(now, meaning)
         elif (len({*ids}) < len(ids) or self.choices.rescale) and not self.steps:
             self._move(now, "score_range")
         elif is_weight and self._find_word(column) in Headers.weight:

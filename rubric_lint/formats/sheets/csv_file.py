@@ -115,7 +115,8 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
         row_at, cells = at, dict[int, Cell]()
         while True:
             is_quoted = text.startswith('"', at)
-            found = (quoted if is_quoted else plain).match(text, at)
+            pattern = quoted if is_quoted else plain
+            found = pattern.match(text, at)
             if found is None:
                 raise TableError(place_in(source, at), "this quote is never closed")
             content, end = found[int(is_quoted)], found.end()

@@ -84,7 +84,8 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
     if charts:
         notes.append(TableNote(whole, f"not read: {list_names(charts)}, which hold charts"))
     if not tables:
-        raise TableError(whole, "no sheet with a table is visible" if notes else "no sheet with a table")
+        reason = "no sheet with a table is visible" if notes else "no sheet with a table"
+        raise TableError(whole, reason)
     return [tables[0].with_notes(notes), *tables[1:]]
 
 

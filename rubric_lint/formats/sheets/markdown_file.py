@@ -153,7 +153,8 @@ def _hide(source: Source, tokens: Iterable["Token"]) -> Iterator[Edit]:
         span = Span(lines[0].start, lines[-1].end)
         if span.start >= front_end:
             block = source.slice(span)
-            yield Edit(span, _COMMENT.sub(_blank, block) if token.type == "html_block" else _blank(block))
+            blank = _COMMENT.sub(_blank, block) if token.type == "html_block" else _blank(block)
+            yield Edit(span, blank)
 
 
 _DELIMITER = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t:|-]*+$")
@@ -180,12 +181,14 @@ def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[TableNot
         if reason:
             line = _lines_of(source, token)[0]
             markers = _MARKERS.match(source.slice(line))
-            yield TableNote(place_in(source, line.start + (markers.end() if markers else 0)), f"not read: {reason}")
+            markers_end = markers.end() if markers else 0
+            yield TableNote(place_in(source, line.start + markers_end), f"not read: {reason}")
 
 
 def _blank(text: str | re.Match[str]) -> str:
     """Return blanks in the place of a text, and its line ends."""
-    return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
+    written = text if isinstance(text, str) else text[0]
+    return re.sub(r"[^\r\n]", " ", written)
 
 
 def check_width(table: CellTable) -> None:
@@ -204,10 +207,11 @@ def _read_row(source: Source, line: str, start: int) -> Row:
     while at < len(line) or not cells:
         found = _CELL.match(line, at)
         content = found[0] if found else ""
-        lead = len(content) - len(content.lstrip(" \t"))
-        place = place_in(source, start + at + (lead if content.strip() else 0))
+        lead = len(content) - len(content.lstrip(" \t")) if content.strip() else 0
+        place = place_in(source, start + at + lead)
         bold = _BOLD.fullmatch(content.strip(" \t"))
-        cells[len(cells)] = Cell(unescape(bold[1] if bold else content.strip(" \t")), place)
+        text = bold[1] if bold else content.strip(" \t")
+        cells[len(cells)] = Cell(unescape(text), place)
         at += len(content) + 1
         if not line[at:].strip():
             break

@@ -256,15 +256,17 @@ class OutlineReader:
                 found.setdefault(id(key), []).append((section, named))
         for pairs in found.values():
             scaled = [pair for pair in pairs if pair[0].scale]
-            for section, _ in pairs if scaled else ():
-                if not section.scale:
-                    reason = f"`{shorten(section.title)}` has no scale, and the criteria next to it have one"
-                    self._notes.append(TableNote(section.place, f"not read: {reason}"))
+            if scaled:
+                for section, _ in pairs:
+                    if not section.scale:
+                        reason = f"`{shorten(section.title)}` has no scale, and the criteria next to it have one"
+                        self._notes.append(TableNote(section.place, f"not read: {reason}"))
             kept = scaled or pairs
             if len(kept) > 1 or scaled:
                 criteria = [self._make_criterion(section, named) for section, named in kept]
                 first = kept[0][1]
-                yield _SectionGroup(first.parent if len(kept) > 1 and first.parent else first, criteria)
+                holder = first.parent if len(kept) > 1 and first.parent else first
+                yield _SectionGroup(holder, criteria)
 
     def _list_ids(self) -> set[str]:
         """Return the ids in the tables of criteria."""

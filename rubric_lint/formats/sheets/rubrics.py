@@ -74,12 +74,14 @@ def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlac
     elif isinstance(value, list):
         yield f"{before}[", part.place
         for number, item in enumerate(value):
-            yield from _write(item, "," if number else "")
+            comma = "," if number else ""
+            yield from _write(item, comma)
         yield "]", part.place
     elif isinstance(value, tuple):
         yield f"{before}[{', '.join(map(str, value))}]", part.place
     else:
-        yield before + (json.dumps(value) if isinstance(value, str) else str(value)), part.place
+        written = json.dumps(value) if isinstance(value, str) else str(value)
+        yield before + written, part.place
 
 
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
@@ -140,7 +142,8 @@ def read_scale(rows: Sequence[Row], columns: TableColumns, notes: list[TableNote
         raise TableError(columns.header.place, message)
     found = []
     for row in rows:
-        cell = row.cell(columns.fields["level" if is_level else "score_range"])
+        field = "level" if is_level else "score_range"
+        cell = row.cell(columns.fields[field])
         if is_unscored(cell):
             notes.append(TableNote(row.place, "not read: this row, which has no score"))
             continue
@@ -153,7 +156,8 @@ def read_scale(rows: Sequence[Row], columns: TableColumns, notes: list[TableNote
             raise TableError(cell.place, message)
         if step is None:
             number = read_number(cell) if is_level else None
-            step = ScaleStep(read_range(cell) if number is None else ScoreRange(number, number))
+            scores = read_range(cell) if number is None else ScoreRange(number, number)
+            step = ScaleStep(scores)
         own_name = columns.cell(row, "name")
         called = own_name.value if own_name else step.name
         found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))

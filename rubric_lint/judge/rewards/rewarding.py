@@ -161,11 +161,13 @@ class Rewarder:
             raise ValueError(
                 f"dropout is {options.dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0"
             )
-        for rubric in rubrics.values() if options.dropout else ():
-            rubric.require_points("dropout")
+        if options.dropout:
+            for rubric in rubrics.values():
+                rubric.require_points("dropout")
         self.rubrics = dict(rubrics)
         self.options = options
-        self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
+        name = next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric"
+        self.__name__ = options.name or name
         self._caller = None if judge is None else JudgeCaller(judge, options)
         self._outputs = outputs or ""
         self.last = self.totals = RewardCounts()
@@ -264,7 +266,8 @@ class Rewarder:
 def _read_field(item: Completion, value: Any) -> list[RecordResult]:
     """Read the outputs of a field: one, or a list of several."""
     results = []
-    for output in value if isinstance(value, list | tuple) and value else [value]:
+    outputs = value if isinstance(value, list | tuple) and value else [value]
+    for output in outputs:
         try:
             results.append(read_output(item, output))
         except OutputError as fault:
@@ -296,7 +299,9 @@ class TrlReward(Rewarder):
         items = self._list_items(prompts, completions, columns)
         given = self._column(self._outputs, columns, len(items)) if self._outputs else []
         step = getattr(columns.get("trainer_state"), "global_step", None)
-        rewarded = await self._reward_all(items, given, step if isinstance(step, int) else None)
+        if not isinstance(step, int):
+            step = None
+        rewarded = await self._reward_all(items, given, step)
         self._log_to_trainer(rewarded, columns)
         return [completion.reward for completion in rewarded]
 
@@ -335,13 +340,13 @@ class TrlReward(Rewarder):
             prompts, completions, questions, references, names, strict=True
         ):
             rubric = self._find_rubric(name, "the column")
+            answer = text_of(completion, "a completion")
+            # Without a judge, the question only tells quotes of it apart, so it may be something else.
             asked = question if isinstance(question, str) else None
-            case = JudgedCase(
-                text_of(completion, "a completion"),
-                # Without a judge, the question only tells quotes of it apart, so it may be something else.
-                asked if self._outputs else text_of(question, "a prompt"),
-                None if reference is None else text_of(reference, f"a value of `{self.options.reference}`"),
-            )
+            if not self._outputs:
+                asked = text_of(question, "a prompt")
+            known = None if reference is None else text_of(reference, f"a value of `{self.options.reference}`")
+            case = JudgedCase(answer, asked, known)
             items.append(Completion(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
 
@@ -399,11 +404,10 @@ class VerifiersReward(Rewarder):
             question = _get(task, self.options.question, "the task")
         if self.options.reference is not None:
             reference = _get(task, self.options.reference, "the task")
-        case = JudgedCase(
-            trace.transcript if self._view == "full_trace" else trace.last_reply,
-            text_of(question, f"`{self.options.question}` of the task"),
-            None if reference is None else text_of(reference, f"`{self.options.reference}` of the task"),
-        )
+        answer = trace.transcript if self._view == "full_trace" else trace.last_reply
+        asked = text_of(question, f"`{self.options.question}` of the task")
+        known = None if reference is None else text_of(reference, f"`{self.options.reference}` of the task")
+        case = JudgedCase(answer, asked, known)
         item = Completion(rubric, case, name_group(rubric.name, question, reference))
         given = [_get(trace.info, self._outputs, "trace.info")] if self._outputs else []
         (rewarded,) = await self._reward_all([item], given, None)

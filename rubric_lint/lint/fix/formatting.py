@@ -235,7 +235,9 @@ def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
     for entry in rubric.entries:
-        for band in entry.scale.bands if entry.scale is not None else ():
+        if entry.scale is None:
+            continue
+        for band in entry.scale.bands:
             if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
                 yield rubric.place(band.path)
 
@@ -278,7 +280,9 @@ def _order_items(rubric: Rubric, nodes: Iterable[tuple[Path, Mapping[str, Any]]]
     for path, fields in nodes:
         for field, definition in _LISTS.items():
             items = fields.get(field)
-            for index, child in enumerate(items if isinstance(items, list) else ()):
+            if not isinstance(items, list):
+                continue
+            for index, child in enumerate(items):
                 if isinstance(child, dict):
                     yield _order(child, (*path, field, index), rubric.version, definition)
 

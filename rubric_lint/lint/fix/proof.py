@@ -130,9 +130,10 @@ def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence
 def _compare_all(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:
     """Find where the documents, or a new one, are not what the changes should make of them."""
     by_document: dict[int, list[DataChange]] = {}
-    for change in changes if len(before.documents) > 1 else ():
-        number = int(change.pointer.split("/")[1]) if change.intents else 0
-        by_document.setdefault(number, []).append(change)
+    if len(before.documents) > 1:
+        for change in changes:
+            number = int(change.pointer.split("/")[1]) if change.intents else 0
+            by_document.setdefault(number, []).append(change)
     for place, document in enumerate(before.documents):
         mine = changes if document.number is None else by_document.get(document.number, ())
         yield from _compare_document(before, after, place, mine)
@@ -184,7 +185,8 @@ def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
             document.child(path)
             break
         path = path[:-1]
-    return (document.extent(path) if path else Span(0, len(document.source.text)),)
+    extent = document.extent(path) if path else Span(0, len(document.source.text))
+    return (extent,)
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:

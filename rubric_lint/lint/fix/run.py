@@ -166,7 +166,9 @@ class FixTotals(_RunTotals):
         else:
             safely = " safely" if self.unsafe or self.open else ""
             text = f"Nothing to fix{safely} in {read}."
-        return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
+        if notes:
+            text += f"\n{notes[0].upper()}{notes[1:]}."
+        return text
 
     def _format_changes(self, read: str, *, is_dry: bool) -> str:
         """Say how many suites were converted and how many findings fixed, in how many of the files that were read."""
@@ -175,15 +177,21 @@ class FixTotals(_RunTotals):
         done = []
         if converted:
             count = sum(converted.values())
-            verb = "convert" if is_dry else "converted"
             if count != self.suites["converted"] and not fixes:  # some are files of cases, or templates
-                return f"{'Would convert' if is_dry else 'Converted'} {count:,} of {read}."
-            done.append(f"{verb} {counted(count, 'suite' if self.suites['converted'] else 'file')}")
+                verb = "Would convert" if is_dry else "Converted"
+                return f"{verb} {count:,} of {read}."
+            verb = "convert" if is_dry else "converted"
+            kind = "suite" if self.suites["converted"] else "file"
+            done.append(f"{verb} {counted(count, kind)}")
         if fixes:
-            done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
-        text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed:,} of {read}"
+            verb = "fix" if is_dry else "fixed"
+            done.append(f"{verb} {counted(sum(fixes.values()), 'finding')}")
+        text = f"{join_words(done)} in {self.changed:,} of {read}"
+        if is_dry:
+            text = f"would {text}"
+        text = text[0].upper() + text[1:]
         kinds = ", ".join(f"{count:,} {rule}" for rule, count in fixes.items())
-        return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
+        return f"{text}: {kinds}." if kinds else f"{text}."
 
 
 def _name_state(outcome: FixOutcome) -> str:
@@ -253,7 +261,8 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
 
     def format_progress(self) -> str:
         """Say how many files an interrupted run has changed."""
-        return self._totals.format_progress("would change" if self._is_dry else "changed")
+        verb = "would change" if self._is_dry else "changed"
+        return self._totals.format_progress(verb)
 
     def process(self, stdin: list[File], found: Iterable[FoundFile]) -> Iterator[Done[tuple[bytes, Fixed]]]:
         """Fix the files one by one, and for a release, those that belong together before the first of them."""
@@ -281,7 +290,8 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         failed: list[str] = []
         for file, outcome in done:
             if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
-                failed.append(file.path if isinstance(file, Unreadable) else file.name)
+                name = file.path if isinstance(file, Unreadable) else file.name
+                failed.append(name)
                 yield file, outcome
                 continue
             data, fixed = outcome
@@ -315,7 +325,8 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             if self._is_dry:
                 pass
             elif isinstance(file, File) and file.is_stdin:
-                sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)
+                written = fixed.data if fixed.is_changed else data
+                sys.stdout.buffer.write(written)
                 sys.stdout.buffer.flush()
             elif fixed.is_changed:
                 try:
@@ -362,7 +373,9 @@ class SilenceTotals(_RunTotals):
             text = f"No findings to silence in {counted(self.files, 'file')}."
         else:
             text = f"No comment written in {counted(self.files, 'file')}."
-        return text + (f"\n{notes}." if notes else "")
+        if notes:
+            text += f"\n{notes}."
+        return text
 
 
 class SilenceRun(FileRun[tuple[bytes, Silenced]]):

@@ -93,7 +93,8 @@ class CommentPlaces:
         if ignore_of_file:
             yield _in(ignore_of_file, is_wide=True)
             return
-        start = line_start(self._source.text, self._documents[0].preamble.end if self._documents else 0)
+        preamble_end = self._documents[0].preamble.end if self._documents else 0
+        start = line_start(self._source.text, preamble_end)
         yield CommentPlace(start, everywhere, "", self._new_line(start), "ignore-file", is_wide=True)
 
     def _line(self, at: int) -> int:

@@ -122,10 +122,11 @@ def _find_blockers(file: File, fixed: Fixed, target: str, documents: Sequence[Do
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))
-    for document in documents if file.settings.part else ():
-        if isinstance(document.data, dict) and CASES in document.data and fixed.is_changed:
-            reason = f"cases below `{CASES}` in a file of cases are not rewritten; write the list alone"
-            found.append((document, (CASES,), Part.KEY, reason))
+    if file.settings.part:
+        for document in documents:
+            if isinstance(document.data, dict) and CASES in document.data and fixed.is_changed:
+                reason = f"cases below `{CASES}` in a file of cases are not rewritten; write the list alone"
+                found.append((document, (CASES,), Part.KEY, reason))
     for document, path, part, reason in found:
         finding = Finding(target, Severity.ERROR, reason, document.span(path, part), document.pointer(path))
         yield Left(finding, reason)

@@ -89,7 +89,8 @@ class Skipped:
         """Count a file or folder that the settings exclude; of the folders of tools, those that one can see."""
         base = os.path.basename(name)
         by_default = is_folder and base in SKIPPED_FOLDERS
-        self.note(name + os.sep * is_folder, "skipped by default" if by_default else "excluded by the settings")
+        reason = "skipped by default" if by_default else "excluded by the settings"
+        self.note(name + os.sep * is_folder, reason)
         if by_default and base.startswith("."):
             return
         if is_folder:
@@ -160,7 +161,9 @@ def find(names: Iterable[str], finder: SettingsFinder, skipped: Skipped | None =
     (or else the folder), are followed only if they are named. `skipped` records what is left out, and named files of
     kinds that are not read.
     """
-    search = FileSearch(finder, Skipped() if skipped is None else skipped)
+    if skipped is None:
+        skipped = Skipped()
+    search = FileSearch(finder, skipped)
     seen = set()
     for name in names:
         for item, identity in search.reach(tidy(name)):
@@ -211,7 +214,8 @@ def split_stdin(paths: Iterable[str], name: str, finder: SettingsFinder) -> tupl
     """
     paths = list(paths)
     others = [path for path in paths if path != STDIN]
-    return others, [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    stdin = [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    return others, stdin
 
 
 class RealFolders:
@@ -317,7 +321,8 @@ class FileSearch:
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
             reason = _FOREIGN if parent.is_foreign else self._find_exclusion(name)
             if reason:
-                self._skipped.note(name, _LINKED if entry.is_symlink() and is_folder(path) else reason)
+                why = _LINKED if entry.is_symlink() and is_folder(path) else reason
+                self._skipped.note(name, why)
                 return
         if self._is_left_out(name, parent, settings, is_folder=False):
             return

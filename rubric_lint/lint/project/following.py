@@ -136,9 +136,10 @@ class Following:
             except _NotReadError as fault:
                 unfollowed[Unfollowed(other.text, fault.effect, fault.reason)] = None
         settings = suite.settings._replace(unfollowed=tuple(unfollowed), is_followed=True, is_for_five=is_for_five)
-        for part in self._parts.get(task.identity, ()) if is_for_five else ():
-            file = self._file(part)
-            self._found[part] = file._replace(settings=file.settings._replace(is_for_five=True))
+        if is_for_five:
+            for part in self._parts.get(task.identity, ()):
+                file = self._file(part)
+                self._found[part] = file._replace(settings=file.settings._replace(is_for_five=True))
         self._found[task.identity] = suite._replace(settings=settings)
         return more
 

@@ -101,7 +101,8 @@ def read_ignores_above(folder: Path) -> tuple[Patterns, ...]:
         chain.append(chain[-1].parent)
     ignores: tuple[Patterns, ...] = ()
     for place in reversed(chain[1:]):
-        ignores = read_ignores(place, (".git", ".gitignore") if place == chain[-1] else (".gitignore",), ignores)
+        names = (".git", ".gitignore") if place == chain[-1] else (".gitignore",)
+        ignores = read_ignores(place, names, ignores)
     return () if any(is_ignored(str(place), ignores, is_folder=True) for place in chain[:-1]) else ignores
 
 
@@ -129,7 +130,9 @@ def _parse(line: str) -> _Pattern | None:
     glob = line.removeprefix("!") if kept else line
     folders_only = glob.endswith("/")
     glob = glob.removesuffix("/")
-    regex = _translate("\\" + glob if glob.startswith(("!", "#")) else glob)
+    if glob.startswith(("!", "#")):
+        glob = "\\" + glob
+    regex = _translate(glob)
     return None if regex is None else _Pattern(not kept, folders_only, regex)
 
 
@@ -149,7 +152,9 @@ def _translate(glob: str) -> re.Pattern[str] | None:
         # pathspec's expressions end in `(/|$)`, with `/` for paths below the match, which a full match leaves out;
         # those of `**`, `*` and `folder/**` end early and match all that follows.
         source = pattern.regex.pattern
-        return re.compile(_commit(source if source.endswith("$)") else source + ".*"), re.DOTALL)
+        if not source.endswith("$)"):
+            source += ".*"
+        return re.compile(_commit(source), re.DOTALL)
 
 
 _STAR, _FOLDERS, _FOLDERS_FIRST = "[^/]*", "(?:/.+)?/", "^(?:.+/)?"

@@ -63,7 +63,10 @@ def _search(folder: str, found: InputFiles) -> list[str]:
         for suffix in PACKED:
             base = base.removesuffix(suffix)
         is_read = entry.is_file() and base.endswith(SUFFIXES) and not base.startswith((".", "_"))
-        (files if is_read else others).append(entry.path)
+        if is_read:
+            files.append(entry.path)
+        else:
+            others.append(entry.path)
     if others:
         listed = list_names([str(relate(path, folder)) for path in others], 3)
         verb = pluralize(len(others), "was", "were")

@@ -39,7 +39,8 @@ class RefusedFileError(OSError):
     """A file that is refused for its kind or its size; `strerror` says why, `size` is its size if too large, else 0."""
 
     def __init__(self, path: str | Path, reason: str, *, size: int = 0) -> None:
-        super().__init__(errno.EFBIG if size else errno.EINVAL, reason, str(path))
+        code = errno.EFBIG if size else errno.EINVAL
+        super().__init__(code, reason, str(path))
         self.size = size
 
 
@@ -141,7 +142,8 @@ def _is_streamed(mode: int) -> bool:
 def _require(path: str | Path, mode: int, accepts: Callable[[int], bool], otherwise: str) -> None:
     if not accepts(mode):
         kind = _KINDS.get(stat.S_IFMT(mode))
-        raise RefusedFileError(path, f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}")
+        reason = f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}"
+        raise RefusedFileError(path, reason)
 
 
 def _too_large(path: str | Path, size: int, limit: int) -> RefusedFileError:

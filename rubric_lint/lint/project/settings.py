@@ -150,16 +150,18 @@ class Settings:
         severity = table.get("severity", {})
         shapes = _read_shapes(root, table.get("shape", ()))
         include = chain(table.get("include", ()), *(shape.files for _, shape in shapes))
+        # Messages show it with the `./` that the settings may have.
+        baseline = os.path.join(origin.parent, table["baseline"]) if "baseline" in table else None  # noqa: PTH118
+        select = frozenset(table["select"]) if "select" in table else None
         return cls(
             root=root,
             origin=origin,
-            # Messages show it with the `./` that the settings may have.
-            baseline=os.path.join(origin.parent, table["baseline"]) if "baseline" in table else None,  # noqa: PTH118
+            baseline=baseline,
             judged=tuple(str(simplify(origin.parent / name)) for name in table.get("judged", ())),
             labels=tuple(str(simplify(origin.parent / name)) for name in table.get("labels", ())),
             require_rubrics=table.get("require-rubrics", False),
             fail_on_unread=table.get("fail-on-unread", False),
-            select=frozenset(table["select"]) if "select" in table else None,
+            select=select,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
             include=Patterns.parse(root, include),
             exclude=Patterns.parse(root, table.get("exclude", ()), SKIPPED_FOLDERS),
@@ -208,7 +210,9 @@ class Settings:
         if ignored:
             from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
 
-            enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
+            if enabled is None:
+                enabled = frozenset(BY_NAME)
+            enabled -= ignored
         if enabled is not None:
             enabled |= {"syntax"}  # a syntax error hides all other findings, so nothing leaves it out
         self._known[key] = self.everywhere._replace(

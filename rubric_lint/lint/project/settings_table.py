@@ -137,7 +137,8 @@ def find_faults(table: Any) -> Iterator[SettingFault]:
 
         for key, text in find_contradictions(shape):
             keys = ("shape", shape["name"])
-            yield SettingFault((*keys, key) if key else keys, text)
+            place = (*keys, key) if key else keys
+            yield SettingFault(place, text)
     if table.get("labels") and not table.get("judged"):
         yield SettingFault(("labels",), "requires `judged`, the judge outputs for the same answers")
 

@@ -16,7 +16,9 @@ def find(names: Iterable[str], finder: SettingsFinder, skipped: Skipped | None =
     Suites are the YAML files that the user names, and in a folder or a hook those that are named for suites. The
     settings of a file that a suite names say what it is a part of; those of the suite, what is not read with it.
     """
-    search = FileSearch(finder, Skipped() if skipped is None else skipped)
+    if skipped is None:
+        skipped = Skipped()
+    search = FileSearch(finder, skipped)
     found: dict[object, File | Unreadable] = {}
     suites: list[object] = []
     for name in names:
@@ -27,7 +29,8 @@ def find(names: Iterable[str], finder: SettingsFinder, skipped: Skipped | None =
             found[identity] = item
             if isinstance(item, File):
                 is_named = item.name == named and not finder.overrides.force_exclude
-                if item.name.lower().endswith(_YAML if is_named else SUITE_FILES) and _names_files(item.name):
+                endings = _YAML if is_named else SUITE_FILES
+                if item.name.lower().endswith(endings) and _names_files(item.name):
                     suites.append(identity)
     if not suites:
         return iter(found.values())

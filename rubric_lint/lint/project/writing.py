@@ -104,7 +104,9 @@ class PartFile:
                 self._path = path.resolve()
                 path = self._path.with_name(f"{self._path.name}.part")
                 self.part = f"{name}.part"
-            flags = os.O_WRONLY | (os.O_CREAT | os.O_TRUNC if self.part else 0) | getattr(os, "O_BINARY", 0)
+            flags = os.O_WRONLY | getattr(os, "O_BINARY", 0)
+            if self.part:
+                flags |= os.O_CREAT | os.O_TRUNC
             self.stream: BinaryIO = os.fdopen(os.open(path, flags, 0o666), "wb")
         except (OSError, ValueError, RuntimeError) as fault:  # as in open_whole
             raise WriteError(_explain(Path(name), fault)) from None
@@ -179,8 +181,10 @@ def write_file(file: Path, data: bytes) -> None:
             return
         if path.exists() and not path.is_dir():
             raise WriteError("is not a regular file; only regular files can be written")
-        if path.is_dir() or not path.parent.is_dir():
-            raise WriteError(_explain(file, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
+        if path.is_dir():
+            raise WriteError(_explain(file, IsADirectoryError()))
+        if not path.parent.is_dir():
+            raise WriteError(_explain(file, FileNotFoundError()))
         with _write_temporary(path, data, None) as temporary:
             temporary.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file
@@ -331,8 +335,9 @@ def _write_temporary(path: Path, data: bytes, like: os.stat_result | None) -> It
 
     Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
     """
+    mode = 0o600 if like else 0o666
     # An interrupt would leave the file behind.
-    with holding(*STOPS), create_temporary(path, 0o600 if like else 0o666) as (descriptor, temporary):
+    with holding(*STOPS), create_temporary(path, mode) as (descriptor, temporary):
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()

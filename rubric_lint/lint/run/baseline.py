@@ -97,7 +97,8 @@ class Baselines:
             from rubric_lint.lint.run.baseline_file import read_known  # noqa: PLC0415  (most runs have none)
 
             known: dict[str, set[KnownFinding]] = {}
-            for finding in () if is_new else read_known(Path(path), shorten_path(path)):
+            findings = () if is_new else read_known(Path(path), shorten_path(path))
+            for finding in findings:
                 known.setdefault(finding.file, set()).add(finding)
             self._baselines[path] = _Baseline(follow_links(Path(path).parent), known, set(), set(), set())
         return self._baselines[path]

@@ -20,9 +20,14 @@ DEBUG = "RUBRIC_LINT_DEBUG"
 def complain(message: str) -> None:
     """Write a message to stderr, prefixed with the name of the running command."""
     context = click.get_current_context(silent=True)
-    name = (context.find_root().info_name if context else None) or Path(sys.argv[0]).name
-    text = f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}"
-    click.echo(_wrap(text) if sys.stderr is not None and sys.stderr.isatty() else text, err=True)
+    name = context.find_root().info_name if context else None
+    name = name or Path(sys.argv[0]).name
+    if not name.startswith("rubric-"):
+        name = "rubric-lint"
+    text = f"{name}: {visible(message)}"
+    if sys.stderr is not None and sys.stderr.isatty():
+        text = _wrap(text)
+    click.echo(text, err=True)
 
 
 def _wrap(text: str) -> str:
@@ -48,7 +53,9 @@ def report_crash(fault: Exception, file: str = "") -> None:
     which = ", the file" if file else ""
     versions = f"rubric-lint {__version__}, Python {python}, {sys.platform}"
     hint = f"please report it with this line{which} and: {versions}"
-    complain(hint if os.environ.get(DEBUG) else f"{hint} ({DEBUG}=1 shows the traceback)")
+    if not os.environ.get(DEBUG):
+        hint += f" ({DEBUG}=1 shows the traceback)"
+    complain(hint)
     if os.environ.get(DEBUG):
         lines = "".join(traceback.format_exception(fault)).splitlines()
         click.echo("\n".join(map(visible, lines)), err=True)
@@ -164,13 +171,16 @@ class Progress:
         doing, noun = self._words
         if not self.total:
             return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} per second"
-        share = min((self.done if self._bytes is None else self._bytes) / self.total, 1)
+        done = self.done if self._bytes is None else self._bytes
+        share = min(done / self.total, 1)
         filled = int(_BAR * share)
         of = f" of {self.total:,}" if self._bytes is None else ""
         if not note and share:
             note = f"{_name_time(elapsed * (1 - share) / share)} left"
+        if note:
+            note = f", {note}"
         bar = "#" * filled + "-" * (_BAR - filled)
-        return f"{doing} [{bar}] {share:.0%} {self.done:,}{of} {noun}{', ' if note else ''}{note}"
+        return f"{doing} [{bar}] {share:.0%} {self.done:,}{of} {noun}{note}"
 
     def _draw(self, text: str) -> None:
         # A row that fills the last cell wraps on some terminals, and a wrapped row cannot be cleared.

@@ -46,12 +46,13 @@ def _describe(source: Source, finding: Finding) -> tuple[str, str, str]:
 
     The numbers of a rule on judged data change with every new result; it has the texts of related places instead.
     """
-    after = _CONTEXT.match(source.text, finding.span.end)
+    found = _CONTEXT.match(source.text, finding.span.end)
+    after = found[0] if found else ""
     if finding.rule.startswith(_JUDGED):
         related = " ".join(_fold(source.slice(place.span)) for place in finding.related)
-        return _fold(source.slice(finding.span)), _fold(after[0] if after else ""), related
+        return _fold(source.slice(finding.span)), _fold(after), related
     numbers = _NUMBER.findall(_PLACE.sub("", finding.message))
-    return _fold(source.slice(finding.span)), _fold(after[0] if after else ""), " ".join(numbers)
+    return _fold(source.slice(finding.span)), _fold(after), " ".join(numbers)
 
 
 def _fold(text: str) -> str:

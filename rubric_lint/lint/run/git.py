@@ -235,7 +235,11 @@ def read_branch(revision: str | None) -> Branch:
     names = ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
     # Compared with another branch than its target, a pull request could seem to change nothing.
     target = os.environ.get("GITHUB_BASE_REF")
-    base = revision or (f"origin/{target}" if target else next(filter(_is_commit, names), None))
+    base = revision
+    if not base and target:
+        base = f"origin/{target}"
+    elif not base:
+        base = next(filter(_is_commit, names), None)
     if base is None:
         raise GitError(
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"
@@ -251,7 +255,9 @@ def read_branch(revision: str | None) -> Branch:
     for kind in parts:
         old = os.fsdecode(next(parts))
         other = os.fsdecode(next(parts)) if kind[:1] in b"RC" else old
-        files.append((None if kind[:1] in b"AC" else old, None if kind[:1] == b"D" else other))
+        before = None if kind[:1] in b"AC" else old
+        after = None if kind[:1] == b"D" else other
+        files.append((before, after))
     return Branch(base, commit, root, tuple(sorted(files, key=lambda pair: pair[1] or pair[0] or "")))
 
 

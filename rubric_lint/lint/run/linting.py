@@ -88,7 +88,8 @@ class FileRun(ABC, Generic[Outcome]):
                 continue
             outcome: Outcome | Exception
             try:
-                outcome = self.work(look_at_stdin(file, data) if file.is_stdin else file, data)
+                input_file = look_at_stdin(file, data) if file.is_stdin else file
+                outcome = self.work(input_file, data)
             except Exception as fault:
                 outcome = fault
             yield file, outcome
@@ -122,14 +123,16 @@ class FileRun(ABC, Generic[Outcome]):
                         fault = crash
                 if isinstance(fault, Exception):
                     self.crashes += 1
-                    self.crash(file.name if isinstance(file, File) else file.path, fault)
+                    name = file.name if isinstance(file, File) else file.path
+                    self.crash(name, fault)
         for line in self.skipped.format_other_kinds():
             complain(line)
 
     def note_fixable(self, file: FoundFile) -> None:
         """Remember a file that has fixes to suggest."""
         if isinstance(file, File):
-            self.fixable.append("-" if file.is_stdin else file.name)
+            name = "-" if file.is_stdin else file.name
+            self.fixable.append(name)
 
     def refuse(self, what: Unreadable) -> None:
         """Report a file that cannot be read or written."""
@@ -263,7 +266,8 @@ class LintRun(FileRun[Result]):
         from rubric_lint.rules import BY_NAME, rows  # noqa: PLC0415  (runs of all rules need no list of them)
 
         of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", rows.JUDGED))
-        asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
+        chosen = of_lint if overrides.select is None else overrides.select - overrides.ignore
+        asked = frozenset(chosen)
         runnable = of_lint - self._unable
         missing = [asked - (enabled & runnable) for enabled in limits]
         idle = frozenset.intersection(*missing) if len(limits) == len(self._enabled) else frozenset[str]()

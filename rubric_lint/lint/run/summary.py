@@ -67,7 +67,8 @@ def format_command(command: str, paths: Collection[str], **options: Value) -> st
     if len(paths) <= _MOST_PATHS:
         return f"`{suggest(command, *paths, **options)}`"
     given = suggest(command, **options).removeprefix(f"rubric-lint {command}").strip()
-    return f"`{command}` on the same {len(paths)} paths" + (f" with `{given}`" if given else "")
+    shown = f"`{command}` on the same {len(paths)} paths"
+    return f"{shown} with `{given}`" if given else shown
 
 
 def format_unsafe(count: int, scope: RunScope) -> str:
@@ -299,7 +300,8 @@ class NearMiss(NamedTuple):
     @property
     def reason(self) -> str:
         """The reason, and how many more places have it."""
-        return self.unread.reason + (f" ({self.more} more like it)" if self.more else "")
+        reason = self.unread.reason
+        return f"{reason} ({self.more} more like it)" if self.more else reason
 
 
 class NearMisses:

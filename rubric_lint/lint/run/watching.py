@@ -186,7 +186,8 @@ class Watch:
         if len(news) > _MOST_NAMES:
             news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
         click.clear()
-        _print_note(f"Changed: {join_words(list(map(visible, news)))}" if news else "Checking everything")
+        note = f"Changed: {join_words(list(map(visible, news)))}" if news else "Checking everything"
+        _print_note(note)
         self._report(search.finder)
         count = sum(isinstance(file, File) for file in search.files)
         _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")

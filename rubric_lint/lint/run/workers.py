@@ -33,7 +33,8 @@ def share_out(
         _start(workers, [chunks[number::processes] for number in range(processes)], work)
         for number, chunk in enumerate(chunks):
             started = number % processes < len(workers)
-            yield from zip_longest(chunk, _receive(workers[number % processes][1]) if started else [])
+            outcomes = _receive(workers[number % processes][1]) if started else []
+            yield from zip_longest(chunk, outcomes)
     finally:
         for process, _ in workers:
             process.terminate()
@@ -44,9 +45,11 @@ def _start(
     workers: list[tuple[Any, Any]], deals: list[list[list[Item]]], work: Callable[[Item], Outcome | None]
 ) -> None:
     """Start a worker for each deal of chunks, or fewer if the system has no more processes or pipes."""
-    context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
+    method = "fork" if _CAN_FORK else "spawn"
+    context: Any = multiprocessing.get_context(method)
+    interrupt_delay = holding(signal.SIGINT) if _CAN_FORK else nullcontext()
     # Ctrl+C is held back while workers start: a forked one inherits that until it ignores Ctrl+C.
-    with suppress(OSError), holding(signal.SIGINT) if _CAN_FORK else nullcontext():
+    with suppress(OSError), interrupt_delay:
         for deal in deals:
             receiver, sender = context.Pipe(duplex=False)
             # A forked worker inherits the reading ends too; unless it closes them, writers miss that nobody reads.

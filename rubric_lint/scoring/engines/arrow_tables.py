@@ -31,7 +31,8 @@ def read_arrow(table: Any, size: int) -> Iterator[OutputItems]:
             table = pa.RecordBatchReader.from_stream(table)
         else:
             table = pa.record_batch(table)
-    for batch in [table] if isinstance(table, pa.Table | pa.RecordBatch) else table:
+    batches = [table] if isinstance(table, pa.Table | pa.RecordBatch) else table
+    for batch in batches:
         refuse_repeated(batch.schema.names)
         names = [name for name in READ if name in batch.schema.names]
         part = batch.select(names) if {"output", "outputs"} & {*names} else batch

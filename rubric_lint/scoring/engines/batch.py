@@ -97,7 +97,8 @@ def _divide_table(table: Any, size: int) -> Iterator[OutputItems]:
 
 
 def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[OutputItems]:
-    rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
+    values = outputs.tolist() if hasattr(outputs, "tolist") else outputs
+    rest = iter(values)
     while items := list(islice(rest, size)):
         if not any(map(_is_batch, items)):
             yield OutputItems(items)
@@ -278,7 +279,8 @@ class Collector:
     def _add_item(self, item: Any) -> None:
         matched = self._scorer.match_form(item)
         if matched:
-            self._add(item.get("id") if type(item) is dict else None, matched)
+            name = item.get("id") if type(item) is dict else None
+            self._add(name, matched)
             return
         item = _simplify(item)
         if isinstance(item, bytes):
@@ -312,7 +314,8 @@ class Collector:
             self._rows.judged_otherwise.append(row)
         if result.error:
             self._rows.errors[row] = RowError(result.error.message, result.error.path, line)
-        self._add(result.id, result.rubric if result.error else result.scored)
+        row_result = result.rubric if result.error else result.scored
+        self._add(result.id, row_result)
 
 
 def _simplify(item: Any) -> Any:

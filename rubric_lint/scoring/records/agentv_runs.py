@@ -104,7 +104,9 @@ def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]
 
 def _find_graders(scores: Any, above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Find the graders of a test and those inside others, which repeat what these say, each with its path of names."""
-    for grader in scores if isinstance(scores, list) else ():
+    if not isinstance(scores, list):
+        return
+    for grader in scores:
         if isinstance(grader, dict):
             path = f"{above}{grader.get('name')}"
             inner = list(_find_graders(grader.get("scores"), f"{path}/"))
@@ -116,7 +118,9 @@ def _list_checks(grader: dict[str, Any]) -> Iterator[dict[str, Any]]:
     details = grader.get("details")
     raw = details.get("raw_scores") if isinstance(details, dict) else None
     assertions = grader.get("assertions")
-    for assertion in assertions if isinstance(assertions, list) else ():
+    if not isinstance(assertions, list):
+        return
+    for assertion in assertions:
         text = assertion.get("text") if isinstance(assertion, dict) else None
         found = _ID.match(text) if isinstance(text, str) else None
         if found is None:

@@ -55,7 +55,8 @@ def convert_entries(
             fault.record = {}  # its names are not ours
             yield line, fault
             continue
-        for record in [content] if records is None else records:
+        converted = [content] if records is None else records
+        for record in converted:
             yield line, record
 
 
@@ -153,7 +154,8 @@ class _Text:
     def peek(self) -> str:
         """Return the next non-blank character, or an empty string at the end."""
         found = _NO_SPACE.search(self._text, self._position)
-        self._advance(found.start() if found else len(self._text))
+        position = found.start() if found else len(self._text)
+        self._advance(position)
         return self._text[self._position : self._position + 1]
 
     def take(self, mark: str) -> bool:

@@ -391,7 +391,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
     used: dict[str, str] = {}
     for field, column in mapping.items():
         # What leads to the list of criteria, without the names of the fields in its items.
-        value = _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column)
+        place = _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column
+        value = _look_up(record, place)
         if value is MISSING and is_shared:
             continue
         used[field] = column
@@ -402,7 +403,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
                 found[field] = None
             elif field not in _OPTIONAL:
                 missing = format_missing_field(field, column, record)
-                raise OutputError(f"{NOT_JUDGED}: {missing}" if field in OUTPUT_FIELDS else missing)
+                reason = f"{NOT_JUDGED}: {missing}" if field in OUTPUT_FIELDS else missing
+                raise OutputError(reason)
         elif field == CRITERIA:
             found.update(_read_criteria(value, column))
         else:

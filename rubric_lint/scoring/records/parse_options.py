@@ -51,7 +51,8 @@ class ParseOptions(NamedTuple):
         Raises:
             ValueError: if one of them has another value.
         """
-        return cls(Extract(extract), None if extra_fields is None else ExtraFields(extra_fields), grades)
+        others = None if extra_fields is None else ExtraFields(extra_fields)
+        return cls(Extract(extract), others, grades)
 
     def refuses(self, value: Any) -> bool:
         """Return whether a field that nobody asked for makes an output invalid by its value."""

@@ -142,7 +142,8 @@ def _read_usage(response: Mapping[str, Any]) -> Usage:
     possible = (count for count in cached if count is not None and (read is None or count <= read))
     reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
     tokens = Tokens(read, _count_output(usage, read, reasoning), next(possible, None), reasoning)
-    return Usage(tokens, model if isinstance(model, str) and model else None)
+    name = model if isinstance(model, str) and model else None
+    return Usage(tokens, name)
 
 
 def _count_output(usage: Any, read: int | None, reasoning: int | None) -> int | None:
@@ -185,9 +186,10 @@ def find_reason(record: Mapping[str, Any]) -> str:
     """Return why a record has no output, as its `error`, `refusal` or `finish_reason` says; empty if none does."""
     error, refusal, reason = record.get("error"), record.get("refusal"), record.get("finish_reason")
     if error:
-        return shorten_line(
-            find_message(error) or (error if isinstance(error, str) else json.dumps(error, default=str))
-        )
+        message = find_message(error)
+        if not message:
+            message = error if isinstance(error, str) else json.dumps(error, default=str)
+        return shorten_line(message)
     if isinstance(refusal, str) and refusal.strip():
         return f"the model refused: {shorten_line(refusal)}"
     return _explain_end(reason) or ""
@@ -223,7 +225,9 @@ def _parts(content: Any, kind: str) -> Iterator[str]:
     """Yield the texts of one kind in a message, which some endpoints send in parts."""
     if isinstance(content, str) and kind == "text":
         yield content
-    for part in content if isinstance(content, list) else ():
+    if not isinstance(content, list):
+        return
+    for part in content:
         text = part.get(kind) if _is(part, kind) else None
         if isinstance(text, str):
             yield text
@@ -308,7 +312,8 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
     body = result["response"].get("body")
     if isinstance(body, dict) and isinstance(body.get("output"), list):
         body = _convert_response(body)
-    return read_reply(body if isinstance(body, str) else json.dumps(body))
+    text = body if isinstance(body, str) else json.dumps(body)
+    return read_reply(text)
 
 
 def _convert_response(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -283,7 +283,8 @@ def _find_only(
         all_have_key = all_have_key and has_key
         if len(spans) >= _MOST or not is_quote(candidate):
             if found:
-                _refuse_another(text, f"`{field}`" if all_have_key else "a verdict", found.start, candidate.start)
+                what = f"`{field}`" if all_have_key else "a verdict"
+                _refuse_another(text, what, found.start, candidate.start)
             found = candidate
         spans.append((candidate.start, candidate.end))
     if not found and spans:
@@ -351,7 +352,8 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
     start = fence.begin if fence else text.rfind("\n", 0, found.start) + 1
     if not fence and text[max(start, begin) : found.start].strip(IN_LINE):
         raise OutputError(f"{named} is in the middle of a line, so it is not the verdict", line=line)
-    after = text[fence.end if fence else found.end : end].strip(BLANK)
+    found_end = fence.end if fence else found.end
+    after = text[found_end:end].strip(BLANK)
     if after:
         raise OutputError(f"text follows {named}, so it is not the verdict: {quote_start(after)}", line=line)
     if fence:

@@ -98,7 +98,8 @@ def _read(table: CellTable, mapping: Mapping[str, str], wanted: RequiredColumns)
             else:
                 yield number, _read_row(row, named, table.name, needed, kept)
 
-    yield from map_entries(read_rows(), nested) if nested else read_rows()
+    rows = map_entries(read_rows(), nested) if nested else read_rows()
+    yield from rows
 
 
 def _read_row(row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]) -> Content:

@@ -70,13 +70,14 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     else:
         reason = UNKNOWN
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
+    releases = () if result.is_stopped else tuple(_list_releases(name, data, rubrics))
     return Shown(
         file=name,
         rubrics=shown,
         unread=unread,
         reason=reason,
         unscorable=unscorable,
-        releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
+        releases=releases,
         errors=errors,
         warnings=sum(finding.severity is Severity.WARNING for finding in result.findings),
         ignored=result.ignored,
@@ -191,19 +192,21 @@ def _describe(
             "grades": tuple((name, share, view.format_mark(share)) for name, share in view.grades),
             "groups": rubric.groups,
         }
+    shape = None if rubric.is_mixed else rubric.shape
+    examples = make_examples(scoring) if scoring else ()
     return ShownRubric(
         name=loaded.name,
         line=line,
         column=column,
         path=where,
         dialect=rubric.dialect or None,
-        shape=None if rubric.is_mixed else rubric.shape,
+        shape=shape,
         task=read_task(rubric),
         thresholds=rubric.thresholds,
         criteria=tuple(_describe_criteria(loaded, scoring)),
         errors=counts[where][Severity.ERROR],
         warnings=counts[where][Severity.WARNING],
-        examples=make_examples(scoring) if scoring else (),
+        examples=examples,
         **written,
         **own,
     )
@@ -237,11 +240,12 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
             bands = list(criterion.scale.bands)
             if criterion.scale.ends != (LOWEST, HIGHEST):
                 ends = criterion.scale.ends
+        own_weight = None if weight is None else float(weight)
         yield ShownCriterion(
             id=criterion.id,
             line=line,
             column=column,
-            weight=None if weight is None else float(weight),
+            weight=own_weight,
             share=share,
             gate=criterion.gate,
             outcome=_format_outcome(criterion),
@@ -277,7 +281,10 @@ def _format_outcome(criterion: Criterion) -> str | None:
 
 
 def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
-    ordered = sorted(bands, key=lambda band: band.scores.start if band.is_sound else HIGHEST + 1)
+    def find_start(band: Band) -> int:
+        return band.scores.start if band.is_sound else HIGHEST + 1
+
+    ordered = sorted(bands, key=find_start)
     shown = []
     for band in ordered:
         scores = (band.scores[0], band.scores[-1]) if band.is_sound else None

@@ -44,7 +44,8 @@ def rename_key(document: Document, path: Path, name: str) -> Edit:
         return Edit(Span(start + 1, end - 1), name.replace("'", "''"))
     if written[:1] in ("|", ">") and "#" in written.partition("\n")[0]:
         raise ObstacleError("its key is a text block with a comment; write the key on one line")
-    return Edit(Span(start, end), name if _PLAIN_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False))
+    key = name if _PLAIN_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return Edit(Span(start, end), key)
 
 
 _PLAIN_KEY = re.compile(r"[\w./~][\w ./-]*")  # surely read as it is by YAML, in brackets too
@@ -136,7 +137,8 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
             start, end = piece.span()
             line, (stop, next_line) = line_start(text, start), line_end(text, end)
             is_alone = not (text[line:start] + text[end:stop]).strip(" \t")
-            cuts.append(Span(line, next_line) if is_alone else Span(start, skip_blanks(text, end)))
+            cut = Span(line, next_line) if is_alone else Span(start, skip_blanks(text, end))
+            cuts.append(cut)
         return cuts
     line, (stop, next_line) = line_start(text, start), line_end(text, end)
     if text[end:stop].strip(" \t"):  # a comment: it keeps the line, and moves to where the field began

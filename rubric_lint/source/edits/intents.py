@@ -549,7 +549,8 @@ class Fix:
         _set(self, "title", title)
         _set(self, "safe", safe)
         _set(self, "choice", choice)
-        _set(self, "_made", None if edits is None else (edits, intents))
+        made = None if edits is None else (edits, intents)
+        _set(self, "_made", made)
         _set(self, "_make", make)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -97,6 +97,7 @@ def has_comment_below(document: Document, at: int, column: int) -> bool:
     text, found = document.source.text, NEXT.search(document.tree.code, at)
     following = found.start() if found else len(text)
     margin = following - line_start(text, following) if following < len(text) else -1
-    comments = text[line_end(text, at).end : line_start(text, following) if margin >= 0 else following]
+    end = line_start(text, following) if margin >= 0 else following
+    comments = text[line_end(text, at).end : end]
     columns = [len(line) - len(line.lstrip()) for line in comments.splitlines() if line.lstrip().startswith("#")]
     return any(own >= column and own != margin for own in columns)

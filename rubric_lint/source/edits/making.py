@@ -118,7 +118,8 @@ def _find_part(aliases: AliasGraph, wanted: Sequence[Intent]) -> tuple[Path, ran
 
 def _step_below(part: Path, intent: Intent) -> str | int | None:
     """Return the step from a part of a document to what an intent changes; None if it changes the part itself."""
-    place = (intent.scope if isinstance(intent, Reorder | AddField) else intent.place) or ()
+    place = intent.scope if isinstance(intent, Reorder | AddField) else intent.place
+    place = place or ()
     return place[len(part)] if len(place) > len(part) else None
 
 

@@ -49,7 +49,8 @@ def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder:
             used = {item.get(label) for item in siblings}
             number = next(number for number in count(2) if f"{name}-{number}" not in used)
             changes.append(((label,), write_numbered(name, number)))
-    return tuple(changes), 0 if holder else len(document.tree.roots)
+    document_number = 0 if holder else len(document.tree.roots)
+    return tuple(changes), document_number
 
 
 def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder: Path) -> None:
@@ -73,8 +74,9 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
         if anchor:
             raise ObstacleError(f"line {line} has the anchor `&{anchor[1]}`, which cannot be moved; write it out")
         value = getattr(node, "value", None)
-        for child in value if isinstance(value, list) else ():
-            pending += child if isinstance(child, tuple) else [child]
+        if isinstance(value, list):
+            for child in value:
+                pending += child if isinstance(child, tuple) else [child]
 
 
 def check_order(aliases: AliasGraph, path: Path, steps: Sequence[str | int]) -> None:

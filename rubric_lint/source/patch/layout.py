@@ -211,7 +211,8 @@ class Layouts:
         if self._text[start : start + 1] not in ("[", "{"):
             layout.unusual = "it is written without brackets; add them"
         for step, key, value in self._children(node):
-            begin = (value if key is None else key).start_mark.index
+            first = value if key is None else key
+            begin = first.start_mark.index
             entry = LayoutEntry(node, step, key, value, self.indentation(begin), is_flow=True)
             entry.first = entry.lead = entry.start = entry.code = begin
             if key is not None:
@@ -303,7 +304,8 @@ class Layouts:
         line = line_end(text, entry.code)
         is_inline = start < line.end
         entry.value = start if is_inline else line.end
-        entry.comment = Span(entry.code, entry.code if is_inline else line.start)
+        comment_start = entry.code if is_inline else line.start
+        entry.comment = Span(entry.code, comment_start)
 
     def _find_end(self, node: Any, column: int, code: int) -> tuple[int, int, int]:
         """Return where a value ends, where what is below it begins, and the end of the comments that belong to it."""

@@ -155,7 +155,8 @@ class ChangePlan:
 
 def is_alike(value: Any, node: Any) -> bool:
     """Return whether a collection is of the same kind as a node."""
-    return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
+    expected = MappingNode if isinstance(value, dict) else SequenceNode
+    return type(node) is expected
 
 
 def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:

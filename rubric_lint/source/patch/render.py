@@ -142,13 +142,15 @@ class Renderer:
     def _match(self, value: Any, layout: Layout | None) -> list[EntryMatch]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[EntryMatch] = []
-        following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
+        following = 0
+        neighbor = layout.entries[-1] if layout is not None and layout.entries else None
         for step, child in items_of(value):
             match = EntryMatch(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
             self._find_own(match, former, layout)
             if match.entry is None and layout is not None:
-                self._find_replaced(match, following if layout.is_list else former, layout)
+                place = following if layout.is_list else former
+                self._find_replaced(match, place, layout)
             match.is_kept = match.is_kept or (match.entry is not None and self._plan.is_kept(child, match.old))
             match.donor = match.entry
             if layout is not None and (match.entry is None or match.entry.owner is not layout.home):
@@ -292,7 +294,8 @@ class Renderer:
     def _write_head(self, match: EntryMatch, head: LayoutEntry | None, end: int, shift: int) -> list[TextPiece]:
         """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
         if head is None:
-            return [TextPiece("-" if match.key is None else f"{self._write_key(match)}:")]
+            head_text = "-" if match.key is None else f"{self._write_key(match)}:"
+            return [TextPiece(head_text)]
         if match.key is None or match.key == head.step:
             return [self._copy(head.start, end, shift)]
         key = head.key.end_mark.index
@@ -316,7 +319,8 @@ class Renderer:
             comment = self._copy(*entry.comment)
             is_same = heir is not None and heir.node is entry.target
             properties = self._copy(*entry.properties) if is_same else NOTHING
-        below = self._copy_below(entry, column - entry.column if entry is not None else 0)
+        shift = column - entry.column if entry is not None else 0
+        below = self._copy_below(entry, shift)
         if match.key is None and entry is not None and comment.text.strip():
             lines.lead += [TextPiece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]
             comment = NOTHING
@@ -336,7 +340,8 @@ class Renderer:
         shift = lines.column - head.column
         column = self._layout(heir).column + shift
         is_inline = head.value > self._layouts.line_start(head.value)
-        inner = self._block(match.value, heir, column, lines.lead_column if is_inline else column)
+        lead_column = lines.lead_column if is_inline else column
+        inner = self._block(match.value, heir, column, lead_column)
         below = self._copy_below(head, shift)
         if is_inline:
             lines.lead += inner[0].lead
@@ -421,7 +426,8 @@ class Renderer:
             return pieces
         may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
         quotes = old.style or "" if type(old) is ScalarNode else ""
-        return [TextPiece(self.style.write_scalar(match.value, quotes, column if may_have_lines else None))]
+        own_column = column if may_have_lines else None
+        return [TextPiece(self.style.write_scalar(match.value, quotes, own_column))]
 
     def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[TextPiece]:
         """Return a collection in brackets; `margin` is the indentation of its line, None if all around is on one."""
@@ -473,8 +479,10 @@ class Renderer:
             last = self._keep(closing, Span(layout.entries[-1].stop, layout.end))
         pieces: list[TextPiece] = []
         for number, match in enumerate(matches):
-            pieces.append(TextPiece(comma) if number else first)
-            pieces += self._write_member(match, inner if has_lines else None)
+            before = TextPiece(comma) if number else first
+            pieces.append(before)
+            own_margin = inner if has_lines else None
+            pieces += self._write_member(match, own_margin)
         return [*pieces, last]
 
     def _keep(self, text: str, span: Span) -> TextPiece:
@@ -511,7 +519,8 @@ class Renderer:
                 return [TextPiece(self._write_key(match) + self.style.colon), *value]
             head = self._write_head(match, entry, entry.value, shift)
         is_bare = head[-1].text.endswith(":") and not self.style.is_json and any(piece.text for piece in value)
-        return [*head, TextPiece(" " if is_bare else ""), *value]
+        space = " " if is_bare else ""
+        return [*head, TextPiece(space), *value]
 
     # Copies.
 

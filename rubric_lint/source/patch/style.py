@@ -61,7 +61,8 @@ class DocumentStyle:
         if quotes == "'":
             return _quote_once(value)
         if "\n" in value and column is not None and _is_literal(value):
-            head, indent = "|" if value.endswith("\n") else "|-", " " * (column + _INDENT)
+            head = "|" if value.endswith("\n") else "|-"
+            indent = " " * (column + _INDENT)
             lines = [indent + line if line else "" for line in value.removesuffix("\n").split("\n")]
             return self.new_line.join([head, *lines])
         if column is not None and _PLAIN_TEXT.fullmatch(value) and read_plain(value) == (value, None):
@@ -141,7 +142,9 @@ def _find_flow_keys(document: Document) -> Iterator[str]:
     """Find the keys that have collections in brackets, and none over lines."""
     has_lines: dict[str, bool] = {}
     for node in walk_nodes(document.root):
-        for key, value in node.value if type(node) is MappingNode else ():
+        if type(node) is not MappingNode:
+            continue
+        for key, value in node.value:
             if type(value) in (MappingNode, SequenceNode) and value.value:
                 name = document.name_key(key)
                 has_lines[name] = has_lines.get(name, False) or is_block(value)

@@ -43,7 +43,10 @@ class Origin:
         steps: list[str | int] = []
         origin = self
         while origin.parent is not None:
-            steps.append(origin.step + origin.parent.offset if isinstance(origin.step, int) else origin.step)
+            step = origin.step
+            if isinstance(step, int):
+                step += origin.parent.offset
+            steps.append(step)
             origin = origin.parent
         return tuple(reversed(steps))
 
@@ -124,8 +127,11 @@ def track(document: Document, path: Path = (), items: range | None = None) -> An
     """
     parent: Origin | None = None
     for length in range(len(path)):
-        parent = Origin(document, parent, path[length - 1] if length else "", document.child(path[:length]).node)
-    tracker, step, value = _Tracker(document), path[-1] if path else "", document.value(path)
+        step = path[length - 1] if length else ""
+        parent = Origin(document, parent, step, document.child(path[:length]).node)
+    tracker = _Tracker(document)
+    step = path[-1] if path else ""
+    value = document.value(path)
     if items is None:
         return tracker.read(document.child(path), value, parent, step)
     origin = Origin(document, parent, step, document.child(path).node)
