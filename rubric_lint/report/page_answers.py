@@ -299,6 +299,7 @@ def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
     verdict_before = was.verdict if was else None
     if verdict is not verdict_before:
         return _CHANGED_VERDICT
+    # As floats, which is all that results keep of scores.
     if verdict is Verdict.PASS and result and was and float(result.score) != float(was.score):
         return _CHANGED_SCORE
     return _INTEREST[verdict]

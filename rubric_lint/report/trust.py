@@ -372,6 +372,7 @@ def _format_uneven(people: PeopleAgreement) -> Iterator[str]:
     for person, (differing, labels) in people.differing.items():
         others = [counts for name, counts in people.differing.items() if name != person]
         other, of_other = sum(differing_of_other for differing_of_other, _ in others), sum(of for _, of in others)
+        # Multiplied out, since there may be no labels of others to divide by.
         if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
             seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
             yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."

@@ -457,6 +457,7 @@ class Scorer:
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)
+        # Votes are counted only if the panel says of every output which model gave it.
         if len(models) == len(given) > 1:
             result = replace(result, models=models, votes=count_votes(panel))
         return RecordResult(result, rubric=reader.rubric.name, notes=notes)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rubric_lint.assess.measure.bounds import lower_tail, upper_tail
-from rubric_lint.assess.measure.intervals import find_least
 from rubric_lint.assess.measure.shares import SLIPS
 
 MOST_LABELS = 500
@@ -33,9 +32,8 @@ class UnitsSoFar:
 
 
 def find_least_units(target: Fraction, level: float) -> int:
-    """Return the fewest units of a class that can reach the target, if all are right."""
-    share = float(target)
-    return find_least(lambda n: upper_tail(n, n, share) <= level, 0, 1, MOST_LABELS * MOST_LABELS) or 0
+    """Return the fewest units of a class that can reach the target, if all are right: then the tail is target^n."""
+    return math.ceil(math.log(level) / math.log(target))
 
 
 def find_rare(bad: int, good: int, least: int) -> str:

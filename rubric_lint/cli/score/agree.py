@@ -348,6 +348,7 @@ def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequen
     from rubric_lint.assess.agreement.sheets import draw_sample, find_open
     from rubric_lint.judge.answers import check_answers, read_answers
 
+    # They are checked before they are read, and stdin cannot be read twice.
     chunks = list(read_chunks(given.answers))
     check_answers(chunks, rubrics, given.mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
     require_existing(given.results)
