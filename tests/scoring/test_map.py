@@ -850,6 +850,30 @@ def test_a_value_that_json_does_not_have_is_refused_under_any_name(write, is_tex
         assert error["path"] == f"{place}/checks/0/score", option
 
 
+@pytest.mark.parametrize("value", [NAN, "high"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "r.rubric.yaml", "w.jsonl", "--format", "jsonl"],
+        ["agree", "r.rubric.yaml", "w.jsonl", "--labels", "w.jsonl"],
+        ["assess", "r.rubric.yaml", "w.jsonl"],
+        ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.jsonl"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_place_in_a_judge_output_starts_in_it_whatever_is_wrong_there_and_whoever_reads_it(command, value):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    output = {"checks": [{"id": "accuracy", "score": value}, {"id": "tone", "score": 9.0}]}
+    text = json.dumps(output, indent=1)
+    outputs = [output, text, f"Here it is:\n```json\n{text}\n```\n"]
+    rows = [{"id": str(at), "output": item, "label": "pass"} for at, item in enumerate(outputs)]
+    Path("w.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    _, out, err = run("rubric-lint", *command)
+    words = f"{out} {err}".replace(":", " ").replace('"', " ").replace(",", " ").split()
+    places = [word for word in words if word.endswith("/checks/0/score")]
+    assert ({*places}, len(places) >= len(rows)) == ({"/checks/0/score"}, True)
+
+
 @pytest.mark.parametrize("write", [*KINDS, write_parquet])
 @pytest.mark.parametrize("column", ["output", "score", "a"])
 @pytest.mark.parametrize("is_text", [False, True])
