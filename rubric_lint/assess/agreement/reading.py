@@ -63,7 +63,7 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
-from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_in_output
 from rubric_lint.scoring.records.entries import RawRecord, SkippedSheet
 from rubric_lint.scoring.records.mapping import (
     CRITERIA,
@@ -243,7 +243,7 @@ class RatingReader:
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
-                path = place_inside(content, fault).path
+                path = place_in_output(content, fault).path
                 invalid = InvalidRecord(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if not labels:
                     self.invalid.append(self._add_invalid_outputs(invalid, record))

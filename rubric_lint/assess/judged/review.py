@@ -30,7 +30,7 @@ from rubric_lint.scoring.ids import Key
 from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.agentv_runs import find_graded
-from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_in_output
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.graders import NamedCriterion, find_by_texts, has_items
 from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
@@ -96,7 +96,7 @@ def read_records(
             try:
                 record = decode_entry(content)
             except OutputError as fault:
-                place = place_inside(content, fault).path
+                place = place_in_output(content, fault).path
                 file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")

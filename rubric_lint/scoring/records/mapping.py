@@ -324,18 +324,16 @@ def map_entries(
         try:
             record = decode_entry(content)
         except OutputError as fault:
-            fault.path = _rename_place(fault.path, mapping)
             fault.record = _rename_known(fault.record, mapping)
-            yield line, fault
+            yield line, _rename_place(fault, mapping)
             continue
         found: NestedRecord | OutputError
         try:
             found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
+            found.inside = getattr(content, "inside", "")
         except OutputError as fault:
-            fault.path = _rename_place(fault.path, mapping)
-            fault.record = _rename_known(record, mapping)
-            found = fault
-        found.inside = getattr(content, "inside", "")
+            fault.record, fault.inside = _rename_known(record, mapping), getattr(content, "inside", "")
+            found = _rename_place(fault, mapping)
         yield line, found
 
 
@@ -361,13 +359,19 @@ def _list_records(entries: Iterable[RawRecord], column: str, *, is_shared: bool)
             yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
 
 
-def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
-    """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
+def _rename_place(fault: OutputError, mapping: Mapping[str, str]) -> OutputError:
+    """Return an error with the name of the field that the first steps of its place lead to, if any.
+
+    A list of criteria has none, so its column stays part of the place: also `output`, which is no judge output here.
+    """
     for field, column in mapping.items():
         place = pointer_of(column)
-        if f"{path}/".startswith(f"{place}/"):
-            return pointer((field,)) + path.removeprefix(place)
-    return path
+        if f"{fault.path}/".startswith(f"{place}/"):
+            fault.path = pointer((field,)) + fault.path.removeprefix(place)
+            return fault
+    if CRITERIA in mapping and find_first(mapping[CRITERIA]) == "output" and fault.path.startswith("/output/"):
+        fault.inside += "/output"
+    return fault
 
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
