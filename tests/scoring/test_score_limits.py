@@ -182,7 +182,12 @@ QUIET = {
     "kept, with an invalid output": (many(99, 0, 1), None, "--max-invalid-share=.1", []),
     "undecided": (many(10), None, "--min-pass-share=.8", ["--min-pass-share"]),
     "broken": (many(5, 15), None, "--min-pass-share=.8", ["--min-pass-share"]),
-    "invalid, undecided": (many(0, 0, 1), None, "--max-invalid-share=.1", ["invalid", "1 output", "--max-invalid-share"]),
+    "invalid, undecided": (
+        many(0, 0, 1),
+        None,
+        "--max-invalid-share=.1",
+        ["invalid", "1 output", "--max-invalid-share"],
+    ),
     "worse, undecided": (many(7, 2), many(9), "--fail-on-worse", ["--fail-on-worse"]),
     "worse, kept": (many(9), many(9), "--fail-on-worse", []),
 }
