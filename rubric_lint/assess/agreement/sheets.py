@@ -102,7 +102,7 @@ def name_column(criterion: ScoringCriterion) -> str:
 
 
 def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
-    """Return the sheet as CSV. Texts that look like a formula begin with an apostrophe; ids and names are as they are."""
+    """Return the sheet as CSV. Texts like a formula begin with an apostrophe; ids and names are as they are."""
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
     named = 2 if "rubric" in rows[0][:2] else 1
