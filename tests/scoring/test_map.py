@@ -744,7 +744,7 @@ def wrapped():
     "command",
     [
         ["score", "r.rubric.yaml", "w.json", "--format", "jsonl"],
-        ["agree", "r.rubric.yaml", "w.json", "--labels", "w.json"],
+        ["agree", "r.rubric.yaml", "w.json"],
         ["assess", "r.rubric.yaml", "w.json"],
         ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.json"],
     ],

@@ -1,10 +1,13 @@
 """Say who judged: the written rater, the model, or the file, and give each a name."""
 
+import filecmp
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from rubric_lint.scoring.records.mapping import HUMAN, find_shared, has_side
 from rubric_lint.scoring.scorer import read_model
 from rubric_lint.source.source import stem_of
 
@@ -73,3 +76,31 @@ def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
         candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
+
+
+def explain_own_labels(label: str, results: Iterable[str], mapping: Mapping[str, str]) -> str:
+    """Return why a file of labels holds the judgements of the results, so that each would agree; empty if it does not.
+
+    One file has both only if `mapping` says whose the columns are.
+    """
+    why = "so the judge would be compared with itself"
+    for name in results:
+        if name == label and has_side(mapping, HUMAN):
+            field = find_shared(mapping)
+            if field is not None:
+                return f"--map {field}={mapping[field]} reads what may be of the judge, {why}; {_SAY_WHOSE}"
+        elif name == label:
+            return f"has the results too, {why}; name a file of labels, or {_SAY_WHOSE}"
+        elif _has_same_bytes(name, label):
+            return f"has the same bytes as `{name}`, {why}; if people gave these labels, write their names into `rater`"
+    return ""
+
+
+_SAY_WHOSE = "say whose each column is: `--map judge.FIELD=COLUMN --map human.FIELD=COLUMN`"
+
+
+def _has_same_bytes(file: str, other: str) -> bool:
+    """Return whether two regular files have the same bytes; what cannot be read does not."""
+    with suppress(OSError, ValueError):
+        return filecmp.cmp(file, other, shallow=False)
+    return False

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.left_out import InvalidRecord, LeftOut
+from rubric_lint.assess.agreement.raters import explain_own_labels
 from rubric_lint.assess.agreement.ratings import Ratings
 from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
 from rubric_lint.assess.agreement.units import AnswerContext
@@ -152,7 +153,10 @@ class RecordCache:
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                if file.lines:
+                own = explain_own_labels(path, paths[0], self._options.mapping) if side == HUMAN else ""
+                if own:
+                    unreadable.append((path, own))
+                elif file.lines:
                     files.append(file)
                 else:
                     first = [f"line {record.line}: {record.message}" for record in file.invalid[:1]]

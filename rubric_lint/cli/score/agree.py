@@ -29,6 +29,7 @@ from rubric_lint.cli.score.options import (
     check_runs,
     find_labels,
     load,
+    refuse_own_labels,
     require_existing,
 )
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, read_chunks
@@ -94,6 +95,7 @@ def read_files(
     from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
     from rubric_lint.scoring.records.streams import StreamOptions
 
+    refuse_own_labels(labels, results, mapping)
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = name_input(name)

@@ -143,6 +143,34 @@ def has_side(mapping: Collection[str], side: str) -> bool:
     return any(_split_side(field)[0] == side for field in mapping)
 
 
+def find_shared(mapping: Mapping[str, str]) -> str | None:
+    """Return a field of labels that reads what is the judge's, if one file has both; None without one.
+
+    Those of the judge are the columns that --map does not give to people; without an `output` that it names, also
+    those with a name of ours.
+    """
+    shared = {*RECORD_FIELDS, RECORDS, *_OF_LABELS} - OUTPUT_FIELDS
+    of_judge = {field: _list_steps(column) for field, column in select_side(mapping, JUDGE).items()}
+    judged = {field: steps for field, steps in of_judge.items() if field not in shared and not _split_side(field)[0]}
+    by_default = {} if OUTPUT_FIELDS & judged.keys() else {*OUTPUT_FIELDS, *OVERWRITING_FIELDS, CHECKS}
+    for field, column in mapping.items():
+        side, name = _split_side(field)
+        if side != HUMAN or name in shared:
+            continue
+        steps = _list_steps(column)
+        if any(steps[: len(other)] == other or other[: len(steps)] == steps for other in judged.values()):
+            return field
+        if by_default and (steps[0] in by_default or (column == name and name not in judged)):
+            return field
+    return None
+
+
+def _list_steps(column: str) -> list[str]:
+    """Return the steps to a column, or to the values of a list of criteria."""
+    pairs = _PAIRS.fullmatch(column)
+    return split_column(column) + ([pairs["value"]] if pairs else [])
+
+
 def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     """Check that each field of a mapping is one that records have, or a criterion.
 
