@@ -329,6 +329,10 @@ class _Rewriting:
         if idle:
             yield _note("idle-gates", criteria=counted(idle, "criterion has", "criteria have"))
         for document in self.file.suites:
+            for rubric in self.file.rubrics.get(document, []):
+                if rubric.borderline is not None:
+                    values = {"mark": rubric.borderline, "release": self.target.title}
+                    yield self._place_note(document, Blocker("no-borderline", rubric.path, Part.VALUE, values))
             for code, values in RELEASE_CHECKS[self.target.name].list_assumptions(document):
                 yield _note(code, **values)
             for outside in (*find_unconverted_files(document), *find_custom(document)):

@@ -433,6 +433,28 @@ def test_thresholds_that_somebody_has_set_are_kept_or_lost(said):
     said(lost)
 
 
+WITHOUT_BORDERLINE = {"agentv-4", "agentv-5", "promptfoo", "deepeval"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "marks", "expected"),
+    [
+        (["a", "b"], {}, WITHOUT_BORDERLINE),
+        (["a", "b"], {"borderline_at": Decimal("0.8")}, set()),
+        (["a", "b"], {"borderline_at": Decimal("0.5")}, WITHOUT_BORDERLINE | {"agent-skills", "ragas"}),
+        (["a"], {}, set()),
+        ([{"id": name, "expected_outcome": f"Names {name}", "required_min_score": 10} for name in "ab"], {}, set()),
+    ],
+)
+def test_a_borderline_that_answers_may_reach_is_lost_where_a_pass_mark_is_written(entries, marks, expected):
+    rubric = load(entries, settings=FileSettings(claimed=True, **marks))
+    lost = set()
+    for target in TARGETS:
+        if any(" of `borderline`: " in loss.message for loss in write(target, rubric).losses):
+            lost.add(target)
+    assert lost == expected
+
+
 # Texts that every reader reads the same.
 @pytest.mark.slow
 @given(rubrics)
