@@ -352,6 +352,10 @@ WRONG = {
     f"scale: 0-5\nfail_threshold: 17\n{ITEMS.replace('weight: ', 'weight: 0.')}": ["bounds.threshold"],
     f"max_score: 5\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
     f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
+    **{
+        f"scale: {scale}\n{ITEMS.replace('id: b', f'id: b, {gate}')}": ["bounds.threshold"]
+        for scale, gate in [("1-5", "critical: 1"), ("1-5", "min_score: 1"), ("2-4", "required: 2")]
+    },
     f"scale: 1-5\n{ITEMS.replace('}]', '}, {id: c, weight: 1}]')}": ["empty-outcome.no-text"],
 }
 
@@ -359,6 +363,28 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_totals_thresholds_and_texts_that_cannot_be_are_found(text):
     assert codes(examine(text)[1].findings) == WRONG[text]
+
+
+# By the scale: gates that say nothing, and are no errors.
+NO_GATES = {"0-4": "min_score: 0", "1-5": "min_score: 1, max_score: 5", "0-5": "critical: 0", "0-10": "min_score: 1"}
+
+
+@pytest.mark.parametrize("scale", NO_GATES)
+def test_a_gate_of_0_and_the_ends_of_the_scale_are_no_errors(scale):
+    rubric, result = examine(f"scale: {scale}\n{ITEMS.replace('id: ', f'{NO_GATES[scale]}, id: ')}")
+    assert (rubric.view.refusal, codes(result.findings)) == (None, [])
+
+
+@pytest.mark.parametrize(("scale", "flag"), [("0-4", "critical"), ("0-100", "must_pass"), ("-1-3", "required")])
+def test_a_1_that_may_mean_yes_or_a_score_is_not_scored(scale, flag):
+    low, _, high = scale.rpartition("-")
+    items = ITEMS.replace("id: b", f"id: b, {flag}: 1")
+    rubric, _ = examine(f"scale: [{low}, {high}]\n{items}")
+    place, reason = rubric.view.refusal
+    assert (place[-1], f"`{flag}: 1`" in reason, "`min_score`" in reason) == (flag, True, True)
+    renamed = items.replace(f"{flag}: 1", "min_score: 1")
+    rubric, result = examine(f"scale: [{low}, {high}]\n{renamed}")
+    assert (rubric.view.refusal, codes(result.findings)) == (None, [])
 
 
 OF_SCORES = [

@@ -258,6 +258,11 @@ _OF_MUST = frozenset({"is", "be", "to", "have", "pass", "passed", "meet", "met",
 """Other words in the names of what must be met."""
 
 
+def is_gate_flag(key: str) -> bool:
+    """Return whether a key only says that a criterion must be met, and nothing of a score: `critical`, `must_pass`."""
+    return is_gate(key) and split_words(key) <= SETS["gate"] | SETS["must"] | _OF_MUST
+
+
 def is_bad(words: frozenset[str]) -> bool:
     """Return whether words say that an answer is better without what a criterion describes: `avoid`, `must_not`."""
     is_turned = words & SETS["not"] and words & (SETS["done"] | SETS["wanted"])

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.roles import Role, is_total, says_sum
+from rubric_lint.formats.home_made.roles import Role, is_gate_flag, is_total, says_sum
 from rubric_lint.formats.home_made.rubric_fields import (
     LONG,
     NO_OR_YES,
@@ -236,14 +236,30 @@ class ThresholdReader:
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
         scored = self._read_score(gate, *ends, place, is_part=is_part)
-        if self.scales.is_unscaled or scored is None or ends[0] <= scored <= ends[1]:
+        if self.scales.is_unscaled or scored is None:
             return scored
-        if scored > ends[1] and scored in _PERCENT:
-            reason = f"nothing says of what {show(scored)}, the gate, is a part: the scale ends at {show(ends[1])}"
+        lowest, highest = ends
+        if scored == 1 and lowest < 1 < highest and not is_part and is_gate_flag(str(place[-1])):
+            reason = f"nothing says whether `{place[-1]}: 1` means yes or a score of {show(lowest)} to {show(highest)}"
+            self.fields.doubt(place, f"{reason}; write the score that must be reached as `min_score`")
+            return None
+        worst = highest if self.table.is_turned else lowest
+        is_idle = scored == worst != 0 and not self._repeats_scale(place, ends)  # a gate of 0 says that there is none
+        if lowest <= scored <= highest and not is_idle:
+            return scored
+        if scored > highest and scored in _PERCENT:
+            reason = f"nothing says of what {show(scored)}, the gate, is a part: the scale ends at {show(highest)}"
             self.fields.doubt(place, reason)
             return None
-        self._report_threshold(place, scored, ends, "gate", self._format_effect(scored > ends[1]))
+        is_above = scored > highest or (is_idle and self.table.is_turned)
+        self._report_threshold(place, scored, ends, "gate", self._format_effect(is_above))
         return None
+
+    def _repeats_scale(self, place: Path, ends: Ends) -> bool:
+        """Return whether a gate and a number next to it are the ends of the scale: `min_score: 1, max_score: 5`."""
+        holder, key = self.document.value(place[:-1]), str(place[-1])
+        other = key.replace("min", "max")
+        return isinstance(holder, dict) and other != key and holder.get(other) == ends[1]
 
     def _format_effect(self, is_above: bool) -> str:
         """Say what a mark does that is above the scale, or below it."""
