@@ -855,7 +855,7 @@ def test_a_value_that_json_does_not_have_is_refused_under_any_name(write, is_tex
     "command",
     [
         ["score", "r.rubric.yaml", "w.jsonl", "--format", "jsonl"],
-        ["agree", "r.rubric.yaml", "w.jsonl", "--labels", "w.jsonl"],
+        ["agree", "r.rubric.yaml", "w.jsonl", "--labels", "l.jsonl"],
         ["assess", "r.rubric.yaml", "w.jsonl"],
         ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.jsonl"],
     ],
@@ -868,6 +868,7 @@ def test_a_place_in_a_judge_output_starts_in_it_whatever_is_wrong_there_and_whoe
     outputs = [output, text, f"Here it is:\n```json\n{text}\n```\n"]
     rows = [{"id": str(at), "output": item, "label": "pass"} for at, item in enumerate(outputs)]
     Path("w.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    Path("l.jsonl").write_text("".join(f"{json.dumps({**row, 'rater': 'ana'})}\n" for row in rows), "utf-8")
     _, out, err = run("rubric-lint", *command)
     words = f"{out} {err}".replace(":", " ").replace('"', " ").replace(",", " ").split()
     places = [word for word in words if word.endswith("/checks/0/score")]
