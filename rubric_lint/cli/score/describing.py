@@ -135,7 +135,7 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
     shown = [f"`{name}` ({_show(values[0])})" for name, values in islice(fields.values.items(), _MOST_FIELDS)]
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
-    yield f"{visible(file)} has {', '.join(shown)}.{' You can:' if possible else ''}"
+    yield f"{visible(file)} has {', '.join(shown) or 'no fields'}.{' You can:' if possible else ''}"
     yield from possible
     if needed:
         yield f"  Not recognized; name the fields if the file has them: {', '.join(needed)}."
