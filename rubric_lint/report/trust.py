@@ -443,7 +443,7 @@ def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{counted(labelled, 'labelled answer')}{link} {questions}."
     if found.copies:
         of = counted(worst.shares.people.labelled, "labelled answer")
-        how = "which differ from others in digits or a few words and count with them"
+        how = "which equal others, or differ from them in digits or a few words, and count with them"
         yield f"Near-copies: {found.copies} of {of}, {how}."
 
 

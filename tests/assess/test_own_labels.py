@@ -67,6 +67,12 @@ def test_results_are_no_labels(command, results, labels):
     assert (code, labels in err, "the judge would be compared with itself" in err) == (2, True, True), err
 
 
+@pytest.mark.parametrize("again", ["judged.csv", "link.csv", "folder/../judged.csv"])
+def test_one_file_is_not_two_judges_or_two_samples(again):
+    done = commands.run("rubric-lint", "agree", "r.rubric.yaml", "judged.csv", again)
+    assert (done.returncode, f"{again}: is named twice" in done.stderr) == (2, True), done.stderr
+
+
 SIDES = [
     (["judge.accuracy=accuracy", "human.accuracy=accuracy"], "accuracy"),
     (["human.accuracy=accuracy"], "accuracy"),

@@ -283,6 +283,18 @@ def test_the_name_of_an_evaluator_is_lost_only_where_its_rubric_is_not_named_aft
     assert "third" not in data.decode()
 
 
+@pytest.mark.parametrize(
+    ("count", "more"), [(1, "2 more in line 1"), (2, "also in line 2"), (3, "also in lines 2 and 3")]
+)
+def test_a_loss_that_occurs_several_times_names_each_line_once(run, count, more):
+    """In JSON Lines, several places share a line."""
+    rubrics = [{"criterion": f"Names sum {number}", "points": 5, "tags": ["x"]} for number in range(3)]
+    row = {"prompt": [{"role": "user", "content": "How much?"}], "rubrics": rubrics}
+    text = "".join(json.dumps({**row, "prompt_id": f"p{number}"}) + "\n" for number in range(count))
+    _, _, said = run("bench.jsonl", text, "promptfoo")
+    assert [line.rpartition(" (")[2] for line in said if "lost: `tags`" in line] == [f"{more})"]
+
+
 @pytest.mark.parametrize("target", sorted(set(TARGETS) - {"xlsx"}))
 def test_the_name_of_a_case_is_written_or_lost(run, target):
     text = (

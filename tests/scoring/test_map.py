@@ -718,6 +718,12 @@ def test_the_field_of_a_verdict_of_people_is_named():
     assert (code, [each["answers"] for each in json.loads(out)["agreements"]]) == (0, [2]), err
 
 
+def test_a_record_without_fields_is_said_to_have_none():
+    Path("empty.json").write_text("{}", "utf-8")
+    _, _, err = run("rubric-lint", "score", "r.rubric.yaml", "empty.json")
+    assert "empty.json has no fields." in err.splitlines()
+
+
 def list_ratings(**given):
     return {"ratings": [{"aspect": name, "stars": value} for name, value in given.items()]}
 

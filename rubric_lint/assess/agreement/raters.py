@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rubric_lint.scoring.records.mapping import HUMAN, find_shared, has_side
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, find_shared, has_side
 from rubric_lint.scoring.scorer import read_model
 from rubric_lint.source.source import stem_of
 
@@ -79,24 +79,25 @@ def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
 
 
 def explain_own_labels(label: str, results: Iterable[str], mapping: Mapping[str, str]) -> str:
-    """Return why a file of labels holds the judgements of the results, so that each would agree; empty if it does not.
+    """Return why a file of labels holds the judgements of the results, so that all would agree; empty if it does not.
 
-    One file has both only if `mapping` says whose the columns are.
+    One file has both only if `mapping` says whose the columns are, and it is named once.
     """
-    why = "so the judge would be compared with itself"
+    has_both = has_side(mapping, HUMAN)
     for name in results:
-        if name == label and has_side(mapping, HUMAN):
-            field = find_shared(mapping)
-            if field is not None:
-                return f"--map {field}={mapping[field]} reads what may be of the judge, {why}; {_SAY_WHOSE}"
-        elif name == label:
-            return f"has the results too, {why}; name a file of labels, or {_SAY_WHOSE}"
-        elif _has_same_bytes(name, label):
-            return f"has the same bytes as `{name}`, {why}; if people gave these labels, write their names into `rater`"
+        if name == label and not has_both:
+            return f"has the results too, {_OWN}; name a file of labels, or {_SAY_WHOSE}"
+        field = find_shared(mapping) if name == label else None
+        if field is not None:
+            return f"--map {field}={mapping[field]} reads what may be of the judge, {_OWN}; {_SAY_WHOSE}"
+        if name != label and _has_same_bytes(name, label):
+            advice = "leave --labels out" if has_both else "if people gave these labels, write their names into `rater`"
+            return f"has the same bytes as `{name}`, {_OWN}; {advice}"
     return ""
 
 
-_SAY_WHOSE = "say whose each column is: `--map judge.FIELD=COLUMN --map human.FIELD=COLUMN`"
+_OWN = "so the judge would be compared with itself"
+_SAY_WHOSE = f"say whose each column is: `--map {JUDGE}.FIELD=COLUMN --map {HUMAN}.FIELD=COLUMN`"
 
 
 def _has_same_bytes(file: str, other: str) -> bool:

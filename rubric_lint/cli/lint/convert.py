@@ -374,9 +374,11 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
         if not others:
             yield first, message
             continue
-        lines = join_first([place.rsplit(":", 2)[1] for place in others], _MOST)
-        noun = pluralize(len(others), "line")
-        yield first, f"{message} (also in {noun} {lines})"
+        own, *lines = dict.fromkeys(place.rsplit(":", 2)[1] for place in (first, *others))
+        more = f"{len(others)} more in line {own}"
+        if lines:
+            more = f"also in {pluralize(len(lines), 'line')} {join_first(lines, _MOST)}"
+        yield first, f"{message} ({more})"
 
 
 _RELEASES = ("agentv-4", "agentv-5")
