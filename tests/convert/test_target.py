@@ -160,7 +160,7 @@ def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     assert fixed.text == opened(UNSAID, "agentv-4").replace("expected_", "")
     assert [told(note) for note in fixed.notes] == [
         ("agentv.no-gates", "2 criteria have", "AgentV 4", "them"),
-        ("agentv.no-borderline", "0.6", "AgentV 4"),
+        ("agentv.no-borderline", "0.6", "1 rubric", "AgentV 4"),
     ]
 
 
