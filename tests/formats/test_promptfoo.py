@@ -4,6 +4,7 @@ import pytest
 from cases import as_tuples, read_cases
 from exports import ISOLATED
 from found import describe
+from lint_command import call
 
 from rubric_lint.formats.search.scales_in_text import find_scale
 from rubric_lint.lint.engine import lint
@@ -140,3 +141,50 @@ def test_a_misspelt_field_is_renamed_where_that_makes_no_new_error(fields, fixed
     assert fix(NAME, text.encode()).applied == ()
     made = fix(NAME, text.encode(), unsafe=True)
     assert (made.text, made.refused) == (text.replace(fields, fixed or fields), {})
+
+
+SET = """\
+tests:
+  - assert:
+      - type: assert-set
+        threshold: 0.5
+        weight: 3
+        metric: dates
+        config: {a: 1}
+        assert:
+          - {type: llm-rubric, value: Names the day}
+          - {type: llm-rubric, value: Names the hour, weight: 2}
+      - {type: llm-rubric, value: Is polite}
+"""
+
+
+def test_the_weight_of_a_set_is_that_of_the_set_in_its_test():
+    scoring = load_rubrics(NAME, SET.encode())
+    weights = [[criterion.weight for criterion in rubric.criteria] for rubric in scoring.values()]
+    assert (weights, lint(NAME, SET.encode()).unread) == ([[1], [1, 2]], ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("threshold: 0.5", "threshold: 7", ["schema /tests/0/assert/0/threshold"]),
+        ("threshold: 0.5", "treshold: 0.5", ["unknown-field /tests/0/assert/0/treshold"]),
+        ("weight: 3", "wieght: 3", ["unknown-field /tests/0/assert/0/wieght"]),
+    ],
+)
+def test_the_fields_of_a_set_are_checked(old, new, found):
+    assert findings(SET.replace(old, new)) == found
+
+
+@pytest.mark.parametrize("more", ["", "  - assert: [{type: llm-rubric, value: Is polite}]\n"])
+def test_adopt_is_advised_only_where_a_table_reads_all_rubrics(more, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "providers: [x]\ntests:\n  - weight: 3\n    threshold: 0.6\n    assert:\n"
+        "      - {type: llm-rubric, value: Names a day}\n      - {type: llm-rubric, value: Dates it, weight: 2}\n"
+        f"{more}"
+    )
+    (tmp_path / NAME).write_text(text)
+    (unread,) = lint(NAME, text.encode()).unread
+    _, errors, _ = call("adopt", NAME)
+    assert (unread.line, "adopt" in unread.reason, "is read already" in errors) == (3, not more, bool(more))

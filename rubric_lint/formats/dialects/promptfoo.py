@@ -137,6 +137,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         problems += _find_ignored(assertion, place, asked)
     if data:
         definition = "prompted" if has_prompt else "rubrics"
+        holder = "set" if _is_set(document.value(path[:-1])) else "holder"
         around = f"{_SCHEMA}{definition}"
         yield draft.finish(
             _TEXTS,
@@ -144,7 +145,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
             threshold=passes,
             threshold_path=mark,
             around=around,
-            holder_definition=f"{_SCHEMA}holder",
+            holder_definition=f"{_SCHEMA}{holder}",
             problems=tuple(problems),
             doubts=_find_function(document, path),
         )
@@ -217,10 +218,15 @@ def _find_pass_mark(document: Document, path: Path) -> Path | None:
     holder, usual = document.value(path), _DEFAULT_TEST
     if holder.get("threshold") is not None:
         return (*path, "threshold")
-    if path == (usual,) or holder.get("type") == "assert-set" or not isinstance(document.data, dict):
+    if path == (usual,) or _is_set(holder) or not isinstance(document.data, dict):
         return None
     defaults = document.data.get(usual)
     return (usual, "threshold") if isinstance(defaults, dict) and "threshold" in defaults else None
+
+
+def _is_set(holder: dict[str, Any]) -> bool:
+    """Return whether what has a list of assertions is a set in that of a test."""
+    return holder.get("type") == "assert-set"
 
 
 def _threshold(document: Document, path: Path, asked: JudgeQuestion) -> Decimal | None:

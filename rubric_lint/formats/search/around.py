@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.formats.agentv.suites import (
@@ -271,11 +271,20 @@ def _format_mark(document: Document, mark: PassMark) -> str:
 def find_doubts_of_views(views: Sequence[View]) -> Iterator[View]:
     """Yield the rubrics of another system in a document, each with what is not read of it and may decide its score."""
     above = list_prefixes(view.path for view in views)
-    yield from (_add_doubts(view, above) for view in views)
+
+    @cache  # a table reads all rubrics of a file or none
+    def have_table() -> bool:
+        from rubric_lint.formats.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any doubts)
+
+        return all(map(can_describe, views))
+
+    yield from (_add_doubts(view, above, have_table) for view in views)
 
 
-def _add_doubts(view: View, above: Collection[Path]) -> View:
+def _add_doubts(view: View, above: Collection[Path], have_table: Callable[[], bool]) -> View:
     """Return a rubric with what is not read of it and may decide; `above` are the places that lead to all rubrics.
+
+    `have_table` says whether a table of the settings can describe these.
 
     The fields that its schema has are known where it has them. What AgentV does not have is an error anyway, and what
     is around its rubrics is found with them.
@@ -309,7 +318,7 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
         parts |= {(*place, key): value for key, value in entry.items()}
     parts |= around
     others = {place: value for place, value in parts.items() if place not in read and place not in above}
-    doubts = [*view.doubts, *_format_doubts(view, list(new.values())), *find_other_criteria(others)]
+    doubts = [*view.doubts, *_format_doubts(view, list(new.values()), have_table), *find_other_criteria(others)]
     return replace(view, doubts=tuple(doubts))
 
 
@@ -318,13 +327,13 @@ def _is_of_case(doubt: UnmappedKey) -> bool:
     return doubt.is_of_case and any(isinstance(step, int) for step in doubt.place)
 
 
-def _format_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Path, str]]:
+def _format_doubts(
+    view: View, found: Sequence[UnmappedKey], have_table: Callable[[], bool]
+) -> Iterator[tuple[Path, str]]:
     """Yield the places of doubts, each with its reason."""
     if not found:
         return
-    from rubric_lint.formats.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any)
-
-    has_table = can_describe(view)
+    has_table = have_table()
     mark = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
     if view.dialect.has_borderline and view.threshold is None:
         mark = _advise_on_marks(view.document)
