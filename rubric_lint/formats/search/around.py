@@ -435,13 +435,13 @@ def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
 
 
 def _list_entries(view: View) -> list[PlacedCriterion]:
-    """Return the criteria of a rubric that are mappings, each with its place.
+    """Return the criteria of a rubric, each with its place and its fields: none of a text; nothing of texts alone.
 
     A mapping of levels is both the criterion and what is around them.
     """
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    mappings = ((place, view.document.value(place)) for place in places if place != view.path)
-    return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
+    entries = [(place, as_mapping(view.document.value(place))) for place in places if place != view.path]
+    return entries if any(entry for _, entry in entries) else []
 
 
 def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[PlacedCriterion]]:
