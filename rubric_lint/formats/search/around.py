@@ -440,10 +440,9 @@ def _list_entries(view: View) -> list[PlacedCriterion]:
     A mapping of levels is both the criterion and what is around them.
     """
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    entries: list[PlacedCriterion] = []
-    for place in places:
-        if place != view.path:
-            entries.append((place, as_mapping(view.document.value(place))))
+    entries: list[PlacedCriterion] = [
+        (place, as_mapping(view.document.value(place))) for place in places if place != view.path
+    ]
     return entries if any(entry for _, entry in entries) else []
 
 
