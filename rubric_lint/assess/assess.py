@@ -454,7 +454,8 @@ def _decide(evidence: Sequence[Evidence], assessment: Assessment) -> tuple[Trust
         if review.fault != NO_RESULTS:
             return Trust.UNDECIDED, (Reason.UNUSABLE,)
         invalid = [record for record in review.invalid if not record.is_label and record.reason != NO_OUTPUT]
-        return Trust.UNDECIDED, (Reason.INVALID if invalid else Reason.NOT_JUDGED,)
+        reason = Reason.INVALID if invalid else Reason.NOT_JUDGED
+        return Trust.UNDECIDED, (reason,)
     void = find_void(assessment)
     if worst is None or void is not None:
         return Trust.UNDECIDED, (void or Reason.NO_LABELS,)

@@ -328,6 +328,12 @@ class _Rewriting:
         idle = sum(fields.get("required_min_score") == 0 for fields in checks)
         if idle:
             yield _note("idle-gates", criteria=counted(idle, "criterion has", "criteria have"))
+        judged = [(document, rubric) for document, found in self.file.rubrics.items() for rubric in found]
+        graded = [(document, rubric) for document, rubric in judged if rubric.borderline is not None]
+        for document, rubric in graded[:1]:
+            many = counted(len(graded), "rubric")
+            what = {"mark": rubric.borderline, "rubrics": many, "release": self.target.title}
+            yield self._place_note(document, Blocker("no-borderline", rubric.path, Part.VALUE, what))
         for document in self.file.suites:
             for code, values in RELEASE_CHECKS[self.target.name].list_assumptions(document):
                 yield _note(code, **values)

@@ -207,9 +207,11 @@ async def ask(
         return await endpoint.complete(messages, request.schema, request.place, reserved)
 
     conversation = await converse(request.messages, send, read, lambda exchange: exchange.reply.text, attempts)
+    # If only a correction got no reply, the output before it is still there to be shown and recorded.
     if conversation.lost and not conversation.replies:
         raise conversation.lost
     if store and conversation.output is not None:
+        # Under the key of the first request: a later run then needs no correction.
         store.put(key, conversation.replies[-1])
     return conversation
 

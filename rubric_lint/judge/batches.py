@@ -177,6 +177,7 @@ class BatchResults(ExitStack):
             for path in paths:
                 self._files.append(self.enter_context(open_stream(path)))
                 self._index(path, len(self._files) - 1)
+        # Nobody calls `__exit__` of what could not be made.
         except BaseException:
             self.close()
             raise
@@ -242,6 +243,7 @@ class BatchResults(ExitStack):
         fault = find_fault(result)
         digest = b"" if fault else _hash_reply(result)
         before = self._found.get(name)
+        # Requests that failed are sent again in another batch: their reply counts, in whichever file it is.
         if before is None or (before.fault and not fault):
             self._found[name] = _BatchResult(file, offset, fault, digest)
         if before is not None and (fault or before.fault or before.digest == digest):
@@ -288,6 +290,7 @@ class BatchReplies(AbstractAsyncContextManager[Any]):
 
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:
     """Return the reply of a result without a fault, and when it was written; raise ReplyError if it is not one."""
+    # Anthropic's results have no time.
     body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
     # Up to the year 2514: much later ones are beyond what a date can have.
@@ -298,6 +301,7 @@ def _read_exchange(result: Mapping[str, Any]) -> Exchange:
 def _hash_reply(result: Mapping[str, Any]) -> bytes:
     try:
         reply = _read_exchange(result).reply
+        # Not ids, times and token counts, which differ where a request was sent twice.
         compared = [reply.text, reply.fault]
     except ReplyError as fault:
         compared = ["", str(fault)]

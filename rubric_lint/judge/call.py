@@ -91,6 +91,7 @@ class Call:
     @property
     def most_output(self) -> int | None:
         """The most output tokens of a reply, None if neither `max_tokens` nor `extra_body` limits them."""
+        # `extra_body` is any JSON, so that a limit in it may be `true`, which Python takes for 1.
         limits = [self.max_tokens, *(self.extra_body.get(name) for name in MAX_TOKENS)]
         return max((limit for limit in limits if type(limit) is int and limit > 0), default=None)
 

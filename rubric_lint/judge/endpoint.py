@@ -296,7 +296,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             UnansweredError: when all tries failed.
             LimitError: when a limit of the run does not allow a request.
         """
-        messages, form, sample = tuple(messages), self.form, place.sample if place else 1
+        messages, form = tuple(messages), self.form
+        sample = place.sample if place else 1
         if reserved is None:
             need = find_need(self.call, self.call.make_body(messages, schema, sample, form))
             with await self.account.reserve([need]) as own:

@@ -292,6 +292,7 @@ def _ask_for_one(criterion: ScoringCriterion) -> str:
 
 
 def _quote(text: str) -> str:
+    # Escaped, not broken by a backslash as other texts are: the judge has to repeat an id as it is.
     return escape_tokens(json.dumps(text, ensure_ascii=False))
 
 

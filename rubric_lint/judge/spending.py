@@ -111,6 +111,7 @@ class Spending:
         without: Counter[str] = Counter()
         with localcontext(prec=_DIGITS):
             for (asked, answered), tokens in self._tokens.items():
+                # Endpoints answer by a name with a date for one without, which few tables have.
                 price = prices.models.get(answered or asked) or prices.models.get(asked)
                 if price is None:
                     without[answered or asked] += self._counted[asked, answered]
@@ -157,6 +158,7 @@ def read_prices(path: str) -> Prices:
     data = read_file(path, SMALL_LIMIT)
     try:
         text = data.decode("utf-8-sig")
+        # No table in TOML starts so.
         if text.lstrip().startswith("{"):
             table = json.loads(
                 text, parse_float=_read_decimal, parse_constant=_refuse_constant, object_pairs_hook=refuse_duplicates

@@ -452,7 +452,8 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-        around, path = schema_of(reference), view.path[:-1] if view.holder_path is None else view.holder_path
+        around = schema_of(reference)
+        path = view.path[:-1] if view.holder_path is None else view.holder_path
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
 
@@ -549,7 +550,8 @@ def _make_findings(
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         shown_values = {**values, "line": ""} if has_line else values
         message = template.format_map(shown_values)
-        key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
+        text = name + message if rule in JUDGED_RULES else message
+        key = (rule, span, text)  # about one criterion
         if key in findings:
             continue
         related = tuple([_relate(document, place) for place in places]) if places else ()

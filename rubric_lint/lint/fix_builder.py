@@ -78,7 +78,8 @@ class FixBuilder:
                 plain = fix
             else:
                 choices.append(fix)
-        return plain, "" if plain or choices else obstacle, tuple(choices)
+        reason = "" if plain or choices else obstacle
+        return plain, reason, tuple(choices)
 
     def _find_fix(self, aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
         """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made.

@@ -196,7 +196,8 @@ def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: P
             # A band with an invalid bound may start anywhere, so the bands around it may be shorter than they look.
             found = []
             for key, outcome in ranges.items():
-                lower, text = bounds[key], outcome if isinstance(outcome, str) else None
+                lower = bounds[key]
+                text = outcome if isinstance(outcome, str) else None
                 upper = None
                 if lower is not None and lower in scale:
                     upper = next((bound - 1 for bound in known if bound > lower), highest)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rubric_lint.model.criterion import (
     HIGHEST,
     LOWEST,
+    USUAL_THRESHOLDS,
     Criterion,
     Mark,
     Replacement,
@@ -210,6 +211,18 @@ class Rubric(_RubricFields):
     def is_version_3(self) -> bool:
         """Whether it follows version 3 of the format."""
         return self.view is not None and not self.dialect
+
+    @property
+    def borderline(self) -> Mark | None:
+        """The lowest score that is borderline; None without one, or if the usual one is out of reach.
+
+        It is where each question must be met, and where there is only one.
+        """
+        pass_at, borderline_at = self.thresholds
+        are_checks = all(entry.is_check for entry in self.entries)
+        is_all_or_nothing = are_checks and (len(self.entries) == 1 or all(entry.gate for entry in self.entries))
+        is_out_of_reach = is_all_or_nothing and borderline_at == USUAL_THRESHOLDS.borderline_at
+        return None if is_out_of_reach or borderline_at >= pass_at else borderline_at
 
     @cached_property
     def mirrors(self) -> tuple[tuple[Criterion, Criterion], ...]:

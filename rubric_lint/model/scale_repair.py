@@ -454,7 +454,8 @@ class ScalePlan:
         """Return the title and the changes that give a band other bounds; the short form has no upper ones."""
         band = one.band
         if self.scale.is_map:
-            return f"start {band.written} at {start}", [RenameKey(band.path, str(start))] if start != band.lower else []
+            intents: list[Intent] = [RenameKey(band.path, str(start))] if start != band.lower else []
+            return f"start {band.written} at {start}", intents
         changes: list[Intent] = []
         if start != band.lower:
             changes.append(ReplaceValue((*band.path, 0), str(start)))

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from rubric_lint.model.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.model.finding import Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import counted, describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
 from rubric_lint.model.repairs import format_rivals, number_levels, quote, write_placeholder
@@ -62,6 +62,7 @@ def find_misplaced(schema: RubricSchema, document: Document, path: Path, *, in_s
     In a suite, only those are a slip that mean nothing else, or whose value is right in a rubric.
     """
     guards, known = schema.joined["then"]["properties"], {**schema.entry_fields, **schema.fields_of(schema.whole)}
+    own = as_mapping(document.value(path))
     holders = {path[:-1]: None}
     if in_suite:
         above: list[Path] = [path[:length] for length in range(len(path) - 1)]
@@ -76,7 +77,13 @@ def find_misplaced(schema: RubricSchema, document: Document, path: Path, *, in_s
                 is_slip = schema.is_valid_field(known, name, value)
             if is_slip and name in guards:
                 values = {"field": name, "reason": guards[name]["x-reason"]}
-                yield Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
+                related: tuple[RelatedPlace, ...] = ()
+                if name in own:
+                    here = describe(value, document.written_at((*holder, name)))
+                    there = describe(own[name], document.written_at((*path, name)))
+                    values["reason"] = f"it is {here}, and in `{FIELD}` it is {there}; keep one, in `{FIELD}`"
+                    related = (RelatedPlace("the other one", (*path, name), Part.KEY),)
+                yield Problem("misplaced", (*holder, name), Part.KEY, values, related, keyword="not")
 
 
 _SLIPS_BY_VALUE = frozenset({"applies_if", CRITERIA, "grades", "levels"})
@@ -476,7 +483,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
             code = "blank-condition" if path[-1] == "applies_if" else "blank"
-            return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
+            found_text = "blank" if subject.endswith(" is") else "a blank string"
+            return code, {"subject": subject, "found": found_text}
         case "minItems" | "minProperties" if not fault.value:
             expected = schema.get("x-expected") or f"at least {counted(fault.wanted, 'item')}"
             kind = "mapping" if fault.keyword == "minProperties" else "list"

@@ -30,7 +30,7 @@ from rubric_lint.model.criterion import (
     to_fraction,
 )
 from rubric_lint.model.finding import Problem, RelatedPlace
-from rubric_lint.model.groups import Group
+from rubric_lint.model.groups import Group, name_worse
 from rubric_lint.model.messages import describe, find_near, list_never_missed_values, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.model.rubric import fold_id, is_placeholder
@@ -70,6 +70,10 @@ class _Scale(NamedTuple):
     @property
     def highest(self) -> Answer:
         return max(self.worst, self.best)
+
+    @property
+    def units(self) -> tuple[Answer, Answer]:
+        return self.worst, self.best
 
     @property
     def is_whole(self) -> bool:
@@ -156,10 +160,10 @@ def read_rubric(document: Document, path: Path) -> View:
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     if borderline is not None and borderline == threshold:
-        reading.report_idle_borderline()
+        reading.report_idle_borderline(scale if is_number(node["borderline_threshold"]) else None)
     span = units = None
     if scale:
-        units = (scale.worst, scale.best)
+        units = scale.units
         if scale.is_whole and reading.is_holistic:
             span = units
     has_groups = any(True for _ in root.groups)
@@ -248,7 +252,7 @@ class _Version3Reader:
                         read_text(fields, "applies_if").strip(),
                         read_text(fields, "expected_outcome"),
                         group.members,
-                        below.scale and (below.scale.worst, below.scale.best),
+                        below.scale and below.scale.units,
                     )
                 )
             else:
@@ -257,6 +261,8 @@ class _Version3Reader:
             own_place = (*at, "weight") if "weight" in fields else at
             weights.append((weight, own_place))
         self._check_weights(path, place, weights)
+        if path != self.path:
+            self._check_penalties(members, weights)
         self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
 
@@ -548,11 +554,12 @@ class _Version3Reader:
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)
         return mark
 
-    def report_idle_borderline(self) -> None:
+    def report_idle_borderline(self, scale: _Scale | None) -> None:
         """Report a borderline at the pass mark, from which on answers pass."""
         place = (*self.path, "borderline_threshold")
         mark = RelatedPlace("the other one", (*self.path, "pass_threshold"))
-        self._report("idle-gate", "idle-borderline", place, Part.VALUE, {}, mark)
+        values = {"lower": name_worse(scale and scale.units)}
+        self._report("idle-gate", "idle-borderline", place, Part.VALUE, values, mark)
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
         """Return the grades, each with the lowest share that earns it, from the highest to the lowest."""
@@ -568,7 +575,11 @@ class _Version3Reader:
                 continue
             if found and share >= found[-1][1] and is_falling:
                 is_falling = False
-                values = {"grade": shorten(name), "other": shorten(found[-1][0])}
+                values = {
+                    "grade": shorten(name),
+                    "other": shorten(found[-1][0]),
+                    "lower": name_worse(scale.units if scale and is_number(minimum) else None),
+                }
                 related = RelatedPlace("the grade before it", before, Part.KEY)
                 self._report("bounds", "grade-order", place, Part.KEY, values, related)
             found.append((name, share))
@@ -620,6 +631,34 @@ class _Version3Reader:
             code = "all-zero"
         related = [RelatedPlace("weighs nothing" if weight == 0 else "is below 0", at) for weight, at in weights[:3]]
         self._report("weight", code, place, Part.KEY, {}, *related)
+
+    def _check_penalties(self, members: list[Group | int], weights: list[tuple[Decimal | None, Path]]) -> None:
+        """Report penalties in a group that may have no score, because nothing else in it needs to apply.
+
+        Then they would cost nothing. One that applies only where a member with a weight above 0 does always counts.
+        """
+        earning: list[str] = []
+        penalties: list[tuple[str, Path]] = []
+        for member, (weight, path) in zip(members, weights, strict=True):
+            if weight is None:
+                return
+            if weight > 0:
+                earning.append(self._find_condition(member))
+            elif weight < 0:
+                penalties.append((self._find_condition(member), path))
+        if earning and all(earning):
+            for condition, path in penalties:
+                if condition not in earning:
+                    self._report("weight", "penalty-alone", path, Part.VALUE, {})
+
+    def _find_condition(self, member: Group | int) -> str:
+        """Return a condition under which a member does not apply; empty if it always does."""
+        if not isinstance(member, Group):
+            return read_text(as_mapping(self.data[member]), "applies_if").strip()
+        if member.applies_if:
+            return member.applies_if
+        inner = [self._find_condition(part) for part in member.members]
+        return inner[0] if inner and all(inner) else ""
 
     def needs_tree(self, root: Group) -> bool:
         """Return whether a weighted average of all criteria does not say what the groups say."""

@@ -14,7 +14,7 @@ from rubric_lint.model.groups import Group, format_in_units
 from rubric_lint.model.recognition import CRITERIA
 from rubric_lint.model.suggest import name_in
 from rubric_lint.source.document import Document
-from rubric_lint.source.edits.intents import AddField, Intent, MoveItems, RenameKey, Repair
+from rubric_lint.source.edits.intents import AddField, Arrange, Intent, MoveItems, RenameKey, Reorder, Repair
 from rubric_lint.source.path import Part, Path, follow
 from rubric_lint.source.scalar import Ambiguity
 
@@ -195,7 +195,10 @@ class View:
             if isinstance(intent, MoveItems):
                 moved.append(intent)
                 continue
-            place = self.find_written(vars(intent)["path"])
+            path = vars(intent)["path"]
+            place = self.find_written(path)
+            if place and path == self.path and isinstance(intent, Arrange | Reorder):
+                place = self._find_list(place[0]), False
             is_mapping = place is not None and isinstance(self.document.value(place[0]), dict)
             if place is None or (isinstance(intent, AddField) and not is_mapping):
                 return None
@@ -204,9 +207,14 @@ class View:
             moved.append(intent.replace(path=place[0]))
         return repair._replace(intents=tuple(moved))
 
+    def _find_list(self, place: Path) -> Path:
+        """Return the place of the list of criteria of a rubric, which version 3 may have in a mapping."""
+        return (*place, CRITERIA) if isinstance(self.document.value(place), dict) else place
+
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)
-        return place, Part.KEY if is_key else part
+        own_part = Part.KEY if is_key else part
+        return place, own_part
 
     # The model asks a document these questions; here they are answered for `data`.
     @property

@@ -210,6 +210,7 @@ def _format_gate(gate: GateMeasure) -> Iterator[str]:
         count = count_answers(gate.inapplicable.judge)
         yield f"by the judge alone it does not apply to {count}, which lower bounds count against the judge"
     shares = gate.shares
+    # The reason says it already where labels are few, unless that is that one class has none.
     is_said = gate.reasons == (Reason.FEW_LABELS,) and shares.bad_caught.n > 0 and shares.good_passed.n > 0
     if shares.open and not is_said:
         lacking = f"{count_answers(shares.open)} without a value by people"

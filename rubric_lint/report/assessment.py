@@ -329,7 +329,8 @@ def _list_steps_to_label(
 
 def _format_rarer(found: Assessment) -> str:
     """Return how many of the rarer class would be enough, if only that one is missing; else nothing."""
-    shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.options.look + 1)
+    shares = found.worst.shares if found.worst else None
+    least = find_least_of(found, found.options.look + 1)
     if shares is None or found.needed is not None:
         return ""
     bad, good = shares.bad_caught.n, shares.good_passed.n

@@ -186,10 +186,12 @@ def as_text(comparison: DiffReport, *, color: bool = False) -> Iterator[str]:
 
 def _list_change(change: Change, color: bool) -> Iterator[str]:
     """Yield the lines of a change: one for what is new or gone, both sides of anything else."""
+    # Line ends first, which `visible` would write as escapes.
     subject, old, new = (visible(text.replace("\n", " ")) for text in format_change(change))
     if change.criterion:
         subject = f"{visible(change.criterion)}: {subject}"
     where = f" ({visible(_where(change))})" if any(change.places) else ""
+    # Scores without a side are there in both versions, and not allowed in one.
     if change.old is None and change.what is not ChangeKind.SCORES:
         yield _paint(f"  + {subject}: {new}{where}", color, fg="green")
     elif change.new is None and change.what is not ChangeKind.SCORES:

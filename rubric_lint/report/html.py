@@ -60,6 +60,7 @@ def as_html(text: str, most: int = _LONGEST) -> Markup:
     """Escape a foreign text for the page: shortened, with invisible characters shown and markup escaped."""
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     lines = shown.replace("\r\n", "\n").split("\n")
+    # Line ends and tabs first: `visible` would write them as escapes.
     return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
 
 
@@ -182,7 +183,8 @@ class _Origin:
 
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
-        model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        model = read_model(about)
+        time = about.get("time") if isinstance(about, Mapping) else None
         # One more than are named, for "and others": records may name any number of models.
         if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
@@ -348,6 +350,7 @@ class HtmlReport:
 
 def _describe_rubric(rubric: ScoringRubric) -> dict[str, Any]:
     """Return the data of a rubric for the script."""
+    # No score is between two thresholds that are equal.
     has_borderline = len({*rubric.model.thresholds}) > 1
     return {
         "name": rubric.name,
@@ -413,7 +416,8 @@ def _list_facts(
 ) -> Iterator[tuple[str, str]]:
     """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
-        yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
+        end = "" if origin.first == origin.last else f" to {origin.last}"
+        yield "Judged", f"{origin.first}{end}"
     if origin.models:
         named = list(origin.models)[:_MOST_MODELS]
         if len(origin.models) > _MOST_MODELS:
@@ -579,6 +583,7 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
     step = min(widest, 150 / len(columns))  # so that `no` and `yes` fit
     bars, counts = [], []
     for place, (column, count) in enumerate(zip(columns, sums, strict=True)):
+        # An answer that nobody gave has a stub, which shows that it is possible.
         height = max(30 * count / highest, 2)
         answers = dict.fromkeys(name_answer(grade.answer) for grade in (column[0], column[-1]))
         title = f"{' to '.join(answers)}: {count:,}"
@@ -589,6 +594,7 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
         at = {"x": f"{place * step:.1f}", "y": f"{32 - height:.1f}", "height": f"{height:.1f}"}
         bars.append({"kind": kind, "title": title, **at})
     width = step * len(columns)
+    # A single column is both ends and has one label: the keys are the same.
     ends = {0: (grades[0], step / 2 - 1), len(columns) - 1: (grades[-1], width - step / 2 - 1)}
     return {
         "width": f"{width + 12:.0f}",
@@ -653,7 +659,9 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
                 continue
             changes = []
             theirs = {
-                (float(version.weight), version.gate) for version in other.find_criteria(rubric.name, criterion.id)
+                # As floats, which is all that results keep of weights.
+                (float(version.weight), version.gate)
+                for version in other.find_criteria(rubric.name, criterion.id)
             }
             if len(theirs) == 1:
                 weight, gate = theirs.pop()

@@ -120,6 +120,7 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
         if number:
             write("\n")
         for line in _write_rubric(found, look, room):
+            # A diff has line ends of its own.
             ended = line if line.endswith("\n") else f"{line}\n"
             write(ended)
     spent = [format_requests(page.spending)]
@@ -208,6 +209,7 @@ def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: i
         line = f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
         if figure.of != own:
             line = f"{figure.of or 'verdict'}: {line}"
+        # Of pairs only the difference is known, which both counts show already.
         if figure.test is not Gain.APART:
             line += f"; {figure.better} better, {figure.worse} worse"
         if figure.p is not None:

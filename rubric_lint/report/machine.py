@@ -486,7 +486,8 @@ class JUnit(StyledReporter):
             self._keep_case(name, owner, _write_element("system-out", [*lines, *notes]))
             return
         self._failures += 1
-        kind, message = "error" if errors else "warning", format_severities(errors, warnings, hints)
+        kind = "error" if errors else "warning"
+        message = format_severities(errors, warnings, hints)
         self._keep_case(name, owner, _write_element("failure", lines, kind, message) + output)
 
     def fail(self, failure: Failure) -> None:

@@ -132,7 +132,8 @@ class PageAnswers:
     ) -> None:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
-        self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
+        self._texts = RecordTexts()
+        self._other_texts = RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = []
@@ -298,6 +299,7 @@ def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
     verdict_before = was.verdict if was else None
     if verdict is not verdict_before:
         return _CHANGED_VERDICT
+    # As floats, which is all that results keep of scores.
     if verdict is Verdict.PASS and result and was and float(result.score) != float(was.score):
         return _CHANGED_SCORE
     return _INTEREST[verdict]

@@ -56,6 +56,7 @@ def _render(results: list[RecordResult], *, compact: bool) -> list[str]:
 def _join(results: list[str], between: str) -> str:
     """Join lines of JSON, escaped for printing."""
     joined = between.join(results)
+    # Most results have nothing to escape: one look at all of them spares one at each.
     is_visible = joined.isascii() and "\x7f" not in joined and "##" not in joined
     return joined if is_visible else between.join(map(visible_json, results))
 
@@ -386,7 +387,8 @@ class _CsvFile:
         self._write(map(self._list_cells, results))
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
-        row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
+        row = _read_row(result)
+        criteria = result.scored.criteria if result.scored else ()
         answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
@@ -398,7 +400,8 @@ class _CsvFile:
         others = [row[field] for field in self._head[2:-1]]
         others += [missed, *map(answers.get, self._ids)]
         others += [error.get(field) for field in ("message", "path", "file", "line")]
-        return [name if isinstance(name, str) else _as_cell(name), row["rubric"], *map(_as_cell, others)]
+        id_cell = name if isinstance(name, str) else _as_cell(name)
+        return [id_cell, row["rubric"], *map(_as_cell, others)]
 
     def _write(self, rows: Iterator[list[Any]] | list[list[Any]]) -> None:
         text = io.StringIO()

@@ -372,6 +372,7 @@ def _format_uneven(people: PeopleAgreement) -> Iterator[str]:
     for person, (differing, labels) in people.differing.items():
         others = [counts for name, counts in people.differing.items() if name != person]
         other, of_other = sum(differing_of_other for differing_of_other, _ in others), sum(of for _, of in others)
+        # Multiplied out, since there may be no labels of others to divide by.
         if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
             seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
             yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
@@ -442,7 +443,7 @@ def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{counted(labelled, 'labelled answer')}{link} {questions}."
     if found.copies:
         of = counted(worst.shares.people.labelled, "labelled answer")
-        how = "which differ from others in digits or a few words and count with them"
+        how = "which equal others, or differ from them in digits or a few words, and count with them"
         yield f"Near-copies: {found.copies} of {of}, {how}."
 
 

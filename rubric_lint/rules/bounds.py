@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import as_integer
 from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.groups import name_worse
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema
@@ -14,7 +15,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
     pass_at, borderline_at = rubric.thresholds
     if rubric.view and borderline_at > pass_at:
-        values = {"borderline": rubric.view.format_mark(borderline_at), "pass": rubric.view.format_mark(pass_at)}
+        values = {
+            "borderline": rubric.view.format_mark(borderline_at),
+            "pass": rubric.view.format_mark(pass_at),
+            "lower": name_worse(rubric.view.units),
+        }
         yield Problem("borderline-above-pass", (*rubric.path, "borderline_threshold"), values=values)
     for scale, repair in repair_scales(rubric):
         swapped = [band for band in scale.bands if not band.scores and find_extent(band)]
@@ -39,11 +44,11 @@ RULE = Rule(
         "long-scale": "the scale {range} has more than {most} steps, which no judge tells apart; write {shorter}",
         "decimal-bands": "bands have whole numbers, and the scale {scale} ({line}) has a decimal point; {how}",
         "grade-order": (
-            "the minimum of grade `{grade}` is not below that of `{other}` ({line}); write the grades from the best to "
-            "the worst, each with its own minimum"
+            "the minimum of grade `{grade}` is not {lower} than that of `{other}` ({line}); write the grades from the "
+            "best to the worst, each with its own minimum"
         ),
         "borderline-above-pass": (
-            "`borderline_threshold` is {borderline}, and answers pass from {pass} on; write a lower one, or none"
+            "`borderline_threshold` is {borderline}, and answers pass from {pass} on; write a {lower} one, or none"
         ),
         "two-marks": (
             "the rubric has a pass mark, `{field}`, and so has what is around it, `{other}` ({line}); remove one"

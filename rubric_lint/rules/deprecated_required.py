@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, Shape
 from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import list_never_missed_values
 from rubric_lint.model.repairs import MESSAGES, find_deprecated
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -26,7 +27,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             for problem in find_deprecated(rubric, fields, criterion.path, "required", best):
                 # On a scale, authors mostly mean a lower gate.
                 is_high = shape is not Shape.CHECKLIST and fields["required"] is True
-                yield problem._replace(code="replaced-on-scale") if is_high else problem
+                ends = list_never_missed_values(best, "score", is_falling=worst < best)  # of the best end
+                values = {**problem.values, **ends}
+                yield problem._replace(code="replaced-on-scale", values=values) if is_high else problem
 
 
 def _write_out(criterion: Criterion, name: str, worst: int, best: int) -> Problem:
@@ -56,7 +59,9 @@ RULE = Rule(
     Severity.WARNING,
     {
         **MESSAGES,
-        "replaced-on-scale": (f"{MESSAGES['replaced']}, which only the highest score meets; lower it if you mean less"),
+        "replaced-on-scale": (
+            f"{MESSAGES['replaced']}, which only the {{end}} score meets; {{change}} it if you mean less"
+        ),
         "implicit": "only the setting `implicit-required` makes this criterion required; write `{name}: {gate}`",
         "implicit-false": (
             "`required: false` is deprecated; with the setting `implicit-required`, write `{name}: {gate}`"

@@ -20,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         shape = criterion.shapes[0]
         lowest = criterion.scale.ends[0] if criterion.scale else LOWEST
         if rubric.is_version_3 and criterion.weight is not None and criterion.weight < 0:
-            values = {"field": criterion.gate_path[-1], "weight": criterion.weight}
+            values = {"field": rubric.place(criterion.gate_path)[-1], "weight": criterion.weight}
             yield Problem("of-penalty", criterion.gate_path, Part.KEY, values)
         elif shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
             values = {"full": rubric.format_gate(HIGHEST), "gate": rubric.format_gate(gate)}
@@ -81,7 +81,7 @@ RULE = Rule(
         ),
         "idle-borderline": (
             "`borderline_threshold` is the same mark as `pass_threshold` ({line}), so no answer is borderline; write a "
-            "lower one, or remove it"
+            "{lower} one, or remove it"
         ),
         "not-read": "{system} does not read `{field}` {when}; {advice}",
     },

@@ -43,6 +43,10 @@ RULE = Rule(
         "none-above-zero": (
             "no weight in here is above 0, so there is nothing to divide by; give at least one a weight above 0"
         ),
+        "penalty-alone": (
+            "this penalty costs nothing where no criterion of its group that earns points applies; move it out of the "
+            "group, or move `applies_if` to the group"
+        ),
         "harbor-infinite": "`weight` is not a finite number",
         "harbor-negative": '`weight` is {found}; Harbor takes one below 0 only with `aggregation = "weighted-sum"`',
     },

@@ -320,6 +320,7 @@ def _read_number(text: str, *, has_hundredths: bool) -> int | None:
     """Return a whole number, or with `has_hundredths` one with two decimals; None for other texts."""
     whole = _WHOLE.fullmatch(text)
     if has_hundredths and _FRACTION.fullmatch(text):
+        # Exactly: 100 times the double 0.29 is no whole number.
         exact = 100 * Decimal(text.replace(",", "."))
         return Hundredth.of(int(exact)) if exact == int(exact) else None
     return int(whole[1]) if whole else None

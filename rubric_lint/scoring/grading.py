@@ -132,7 +132,8 @@ class ScoringCriterion:
 
         The higher answer is the better one, except where it misses the gate or costs points.
         """
-        return grade.gate_met, -grade.score if self.share < 0 else grade.score
+        score = -grade.score if self.share < 0 else grade.score
+        return grade.gate_met, score
 
     @property
     def is_turned(self) -> bool:

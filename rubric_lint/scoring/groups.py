@@ -64,7 +64,9 @@ class ScoringGroup:
                 score = scores[part]
             if score is not None:
                 earned += weight * score
+                # What only costs points is not among those that an answer can earn.
                 earning += max(weight, Fraction(0))
+        # An answer can lose more points than it earned, and no score is below 0.
         own = max(earned / earning, Fraction(0)) if earning else None
         return (GroupResult(self, own), *inside)
 
@@ -83,6 +85,7 @@ class ScoringGroup:
                 parts.append((weight, inside[-1][1]))
             else:
                 parts.append((weight, ranges[part]))
+        # A group has no score if nothing applies in which points can be earned, whatever else does.
         may_not_apply = all(bounds.may_not_apply for weight, bounds in parts if weight > 0)
         if any(bounds.high is None and not bounds.may_not_apply for _, bounds in parts):
             low = high = None  # no answer meets the gates
@@ -111,8 +114,10 @@ def _find_extreme(parts: Sequence[tuple[Fraction, "ScoreBounds"]], choose: Calla
         elif weight > 0:
             optional.append((score / weight, weight))
         else:
+            # It only costs points: the lowest score has it, the highest one goes without.
             earned += choose(score, Fraction(0))
     means = [earned / earning] if earning else []
+    # In this order the extreme mean is that of one of the beginnings, so that no other choice has to be tried.
     for score, weight in sorted(optional, reverse=choose is max):
         earned += score * weight
         earning += weight

@@ -27,7 +27,8 @@ def name_key(key: Key) -> str:
 def change_type(found: RecordId) -> RecordId:
     """Return an id in the other type: of `1` it is `"1"`."""
     rubric, key = found
-    return rubric, (key,) if isinstance(key, str) else key[0]
+    own_key = (key,) if isinstance(key, str) else key[0]
+    return rubric, own_key
 
 
 def find_id(wanted: RecordId, known: Container[RecordId], own: Container[RecordId] = ()) -> RecordId | None:

@@ -108,6 +108,7 @@ def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written:
 def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int | None], ...]) -> ScoringRubric:
     """Return a rubric with just what results say of it: the weights and the gates of its criteria, but no points."""
     criteria = tuple([
+        # By its text: a decimal of the float itself has the digits of its binary form.
         ScoringCriterion(criterion, Decimal(str(weight)), Fraction(0), gate, None, ())
         for criterion, weight, gate in written
     ])  # fmt: skip
@@ -149,6 +150,7 @@ _CELLS = ("rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_
 def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     """Return a row of results as it is written; equal ones are one object."""
     name, rubric_hash, points, full, rounded, verdict, missed, *answers = cells
+    # Exact, where `score` is rounded.
     if points and full:
         score = Fraction(int(points), int(full))
     else:
@@ -273,6 +275,7 @@ def _read_output(found: Scored, reader: OutputReader, *, is_of_table: bool) -> J
 
 def _refuse_changed(entry: Mapping[str, Any], found: Scored, known: Scored) -> None:
     """Refuse a result of one output that is not what its answers come to; raise OutputError naming both."""
+    # A result holds the float next to the exact score.
     if float(found.score) != float(known.score):
         raise OutputError(
             f"`score` is {float(found.score)!r}, but the criteria come to {float(known.score)!r}: {_CHANGED}", "/score"

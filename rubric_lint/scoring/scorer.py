@@ -42,7 +42,7 @@ from rubric_lint.scoring.output import (
     read_judged_by,
 )
 from rubric_lint.scoring.panel import count_votes, read_panel, refuse_missing_votes
-from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_in_output
 from rubric_lint.scoring.records.graders import find_by_texts, has_items, move_to_output, name_test
 from rubric_lint.scoring.records.mapping import (
     INPUT_FIELDS,
@@ -245,7 +245,7 @@ class Scorer:
         except OutputError as fault:
             found = self._refuse_unread(fault)
         if found.error:
-            place_inside(content, found.error)
+            place_in_output(content, found.error)
         found.line, found.file = line, file
         return found
 
@@ -342,7 +342,7 @@ class Scorer:
         return found
 
     def _refuse_unread(self, fault: OutputError) -> RecordResult:
-        """Return the result of an entry that could not be read; a place within its output starts there."""
+        """Return the result of an entry that could not be read."""
         record = fault.record
         _, field, *_ = [*fault.path.split("/"), ""]
         if field in OUTPUT_FIELDS:
@@ -350,8 +350,6 @@ class Scorer:
         found = RecordResult(record=record, error=fault.forget_frames())
         if not OUTPUT_FIELDS.isdisjoint(record) and field != "rubric":
             found.rubric = self._name_rubric(record)
-        if fault.path.startswith("/output/"):
-            found.error = OutputError(fault.message, fault.path.removeprefix("/output"))
         return found
 
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
@@ -457,6 +455,7 @@ class Scorer:
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)
+        # Votes are counted only if the panel says of every output which model gave it.
         if len(models) == len(given) > 1:
             result = replace(result, models=models, votes=count_votes(panel))
         return RecordResult(result, rubric=reader.rubric.name, notes=notes)

@@ -298,6 +298,7 @@ class Totals:
         if result.rubric.rubric_grades:
             totals.grades[result.rubric_grade] += times
         if result.models:
+            # `models` names a model once for each of its samples.
             totals.panels[PanelVotes(tuple(dict.fromkeys(result.models)), result.votes)] += times
         for criterion, answer in zip(totals.criteria, result.answers, strict=True):
             criterion.answers[answer] += times

@@ -255,7 +255,8 @@ def _write(value: Any, written: str) -> tuple[str, str | None]:
         case int() if abs(value) < _TOO_LARGE:
             return str(value), None
         case int():
-            return ".inf" if value > 0 else "-.inf", None
+            number = ".inf" if value > 0 else "-.inf"
+            return number, None
         case float():
             plain = written.replace("_", "").lstrip("+")
             return plain.replace("inf", ".inf").replace("nan", ".nan"), None

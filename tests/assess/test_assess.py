@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext, count_copies, group_units, read_context
 from rubric_lint.assess.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.assess.measure.bounds import bound, lower_bound, upper_bound
-from rubric_lint.assess.measure.decision import count_needed_units, lacks_outputs
+from rubric_lint.assess.measure.decision import count_needed_units, format_target, lacks_outputs
 from rubric_lint.assess.measure.groups import find_level
-from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels
+from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels, find_least_units
 from rubric_lint.assess.measure.shares import LabelledAnswer, compare_people, measure_shares
 
 TARGET = Fraction(4, 5)
@@ -222,6 +222,20 @@ def test_empty_answers_are_equal_and_a_text_is_more_than_an_empty_one():
 def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
     first, third = (count_labels(UnitsSoFar(*bad), UnitsSoFar(*good), TARGET, LEVEL / look) for look in (1, 3))
     assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS
+
+
+@pytest.mark.parametrize(("target", "least"), [("0.8", 17), ("0.95", 72), ("0.9999999", 36_888_793), ("0.001", 1)])
+def test_the_least_units_reach_a_target_and_one_fewer_does_not(target, least):
+    share = Fraction(target)
+    assert find_least_units(share, LEVEL) == least
+    assert lower_bound(least, least, LEVEL) >= share > lower_bound(least - 1, max(least - 1, 1), LEVEL)
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"), [("0.8", "80%"), ("0.875", "0.875"), ("0.9999999", "0.9999999"), ("0.8765", "0.8765")]
+)
+def test_a_target_is_shown_as_it_was_asked_for(target, shown):
+    assert format_target(Fraction(target)) == shown
 
 
 _TIED = LabelledAnswer(0, {"ana": True, "bo": False}, (False,))

@@ -407,6 +407,35 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
     assert ([*given["ann"].values()], invalid, len(left[SKIPPED])) == ([((9, 7), "pass")], [], 2)
 
 
+IDS = ["-tone", "@tone", "+1", "=x", "criteria.q", "tone [1]", "verdict", "plain"]
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+@pytest.mark.parametrize("names", [["r"], ["-r", "=s"]], ids=["one", "several"])
+def test_a_sheet_is_read_back_whatever_criteria_and_rubrics_are_called(ending, names):
+    """A spreadsheet would take some of these names for formulas."""
+    criteria = [{"id": name, "expected_outcome": f"Names the sum of part {number}"} for number, name in enumerate(IDS)]
+    suite = {"tests": [{"id": name, "rubrics": criteria} for name in names]}
+    rubrics = load_rubrics("suite.yaml", json.dumps(suite).encode())
+    answers = [{"id": f"a{name}", "rubric": name, "answer": "It is 30."} for name in rubrics]
+    chunks = ["\n".join(map(json.dumps, answers)).encode()]
+    drawn, _ = draw_sample(read_answers(chunks, rubrics), len(names), 1)
+    rows = make_rows(drawn, rubrics)
+    start = rows[0].index("answer") + 1
+    for row in rows[1:]:
+        row[start : start + len(IDS)] = ["yes"] * (len(IDS) - 1) + ["no"]
+    data = write_excel(rows, rubrics.values()) if ending == "xlsx" else write_csv(rows)
+    reader = RatingReader(rubrics)
+    assert reader.read(f"ann.{ending}", [data], labels=True) == len(names)
+    given = [ratings.people["ann"] for ratings in reader.gather()]
+    assert [judgement.given[0] for people in given for judgement in people.values()] == [
+        (True,) * (len(IDS) - 1) + (False,)
+    ] * len(names)
+    assert (reader.invalid, reader.left_out) == ([], [])
+    hints = [head.endswith("[yes or no]") for head in rows[0][start : start + len(IDS)]]
+    assert hints == [name != "tone [1]" for name in IDS]
+
+
 @pytest.mark.parametrize("ending", ["xlsx", "csv"])
 def test_half_a_character_is_written_in_an_id_and_in_an_answer(ending):
     """A workbook holds it as it is; CSV, which is UTF-8, as an escape: two ids never become one."""

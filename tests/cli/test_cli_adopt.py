@@ -25,7 +25,7 @@ scale: [1, 5]
 overall_pass_threshold: 3
 dimensions:
   tone: {weight: 2, description: How it speaks to the reader, owner_team: docs, min_score: 2}
-  facts: {weight: 1, description: What it takes from the source, min_score: 3}
+  facts: {weight: 1, description: What it takes from the source, min_score: 1}
 """
 
 TABLE = {
@@ -640,7 +640,6 @@ def test_a_scale_of_0_to_1_is_said_to_have_two_scores():
         tone_yaml=TONE.replace("scale: [1, 5]", "scale: [0, 1]")
         .replace("old: 3", "old: 0.7")
         .replace("core: 2", "core: 1")
-        .replace("core: 3", "core: 1")
     )
     report, _, code = call("adopt", "tone.yaml")
     assert ("a judge gives 0 or 1: only whole numbers count" in report, code) == (True, 0)

@@ -230,3 +230,20 @@ def test_a_gate_of_an_assertion_is_no_threshold_of_its_test(run, tmp_path, targe
     (tmp_path / "s.eval.yaml").write_text(GATED, "utf-8")
     text = run("s.eval.yaml", "--to", target, "--rubric", "t")[1]
     assert (text.count("min_score: 0.9"), text.count("threshold")) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "expected"),
+    [
+        ("json", "z.csv", "expected .json"),
+        ("rubric", "z.json", "expected .yaml or .yml"),
+        ("deepeval", "z.yaml", "expected .py"),
+        ("agentv-5", "z.md", "expected .yaml or .yml"),
+        ("csv", "z.xlsx", "expected .csv"),
+    ],
+)
+def test_a_file_is_not_written_under_the_ending_of_another_format(run, tmp_path, target, name, expected):
+    code, text, said = run("r.yaml", "--to", target, "-o", name)
+    assert (code, text) == (2, "")
+    assert f"--output: {name}: unknown ending .{name.partition('.')[2]}; {expected} for --to {target}" in said
+    assert not (tmp_path / name).exists()

@@ -408,3 +408,12 @@ def test_what_remains_is_what_the_linter_finds_afterwards(tmp_path, args):
     open_to_fix = parts["unsafe"] + parts["choices"]
     fixable = sum(bool(finding["fix"] or finding.get("choices")) for finding in found["findings"])
     assert open_to_fix <= fixable <= open_to_fix + parts["blocked"] < parts["remaining"]
+
+
+def test_what_is_left_in_a_converted_suite_is_not_to_be_changed_first(program, said):
+    members = "evaluators: [{type: contains, value: x}, {type: contains, value: y}]"
+    composite = f"{{name: c, type: composite, aggregator: {{type: weighted_average}}, {members}}}"
+    program.write(
+        "a.eval.yaml", f"tests:\n  - id: one\n    input: Why?\n    evaluators: [{composite}]\n    rubrics: [Names it]\n"
+    )
+    said(program("--to", "agentv-4", "a.eval.yaml"))

@@ -8,6 +8,7 @@ from cases import as_tuples, read_cases
 from found import describe, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
+from rubric_lint.formats.dialects.deepeval import STRICT
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 
@@ -47,7 +48,8 @@ def test_a_finding_is_at_its_place_behind_characters_of_several_bytes():
 
 def test_a_strict_metric_passes_at_one_and_its_bands_decide_nothing():
     text = SOUND.replace('name="Tone",', 'name="Tone", threshold=0.7,')
-    assert (found(text), found(text.replace("0.7", "0.7, strict_mode=True"))) == (["split-band 8:28"], [])
+    strict = found(text.replace("0.7", "0.7, strict_mode=True"))
+    assert (found(text), strict) == (["split-band 8:28"], [f"not read 6:5: {STRICT}"])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

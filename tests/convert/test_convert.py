@@ -283,6 +283,18 @@ def test_the_name_of_an_evaluator_is_lost_only_where_its_rubric_is_not_named_aft
     assert "third" not in data.decode()
 
 
+@pytest.mark.parametrize(
+    ("count", "more"), [(1, "2 more in line 1"), (2, "also in line 2"), (3, "also in lines 2 and 3")]
+)
+def test_a_loss_that_occurs_several_times_names_each_line_once(run, count, more):
+    """In JSON Lines, several places share a line."""
+    rubrics = [{"criterion": f"Names sum {number}", "points": 5, "tags": ["x"]} for number in range(3)]
+    row = {"prompt": [{"role": "user", "content": "How much?"}], "rubrics": rubrics}
+    text = "".join(json.dumps({**row, "prompt_id": f"p{number}"}) + "\n" for number in range(count))
+    _, _, said = run("bench.jsonl", text, "promptfoo")
+    assert [line.rpartition(" (")[2] for line in said if "lost: `tags`" in line] == [f"{more})"]
+
+
 @pytest.mark.parametrize("target", sorted(set(TARGETS) - {"xlsx"}))
 def test_the_name_of_a_case_is_written_or_lost(run, target):
     text = (
@@ -431,6 +443,28 @@ def test_thresholds_that_somebody_has_set_are_kept_or_lost(said):
     assert YAML(typ="safe").load(write("agentv-4", rubric).text)["tests"][0]["execution"] == {"threshold": 0.9}
     lost = {target: [each.message for each in write(target, rubric).losses] for target in ("agentv-4", "agentv-5")}
     said(lost)
+
+
+WITHOUT_BORDERLINE = {"agentv-4", "agentv-5", "promptfoo", "deepeval"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "marks", "expected"),
+    [
+        (["a", "b"], {}, WITHOUT_BORDERLINE),
+        (["a", "b"], {"borderline_at": Decimal("0.8")}, set()),
+        (["a", "b"], {"borderline_at": Decimal("0.5")}, WITHOUT_BORDERLINE | {"agent-skills", "ragas"}),
+        (["a"], {}, set()),
+        ([{"id": name, "expected_outcome": f"Names {name}", "required_min_score": 10} for name in "ab"], {}, set()),
+    ],
+)
+def test_a_borderline_that_answers_may_reach_is_lost_where_a_pass_mark_is_written(entries, marks, expected):
+    rubric = load(entries, settings=FileSettings(claimed=True, **marks))
+    lost = set()
+    for target in TARGETS:
+        if any(" of `borderline`: " in loss.message for loss in write(target, rubric).losses):
+            lost.add(target)
+    assert lost == expected
 
 
 # Texts that every reader reads the same.

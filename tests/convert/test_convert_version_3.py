@@ -223,6 +223,15 @@ def test_a_scale_on_which_lower_is_better_is_written_from_worst_to_best(levels, 
     assert (said in told) if said else told == ""
 
 
+@pytest.mark.parametrize("key", ["better: lower", "direction: lower_is_better", "lower_is_better: true"])
+def test_a_direction_that_the_table_says_too_is_not_lost(key, folder):
+    entries = "".join(f"  - {{name: {name}, description: How late {name} is}}\n" for name in ("rank", "date"))
+    table = LOWER.replace('levels = "levels"', 'scale = "/scale"').replace('gate = "min_score"\n', "").format(mark="2")
+    Path("rubric-lint.toml").write_text(f'{table}unused = "/{key.partition(":")[0]}"\n')
+    code, written, told = convert("late.yaml", f"{key}\nscale: [1, 5]\ncriteria:\n{entries}", folder)
+    assert (code, written.splitlines()[1], told) == (0, "scale: [5, 1]", "")
+
+
 @pytest.mark.parametrize(
     ("mark", "written"),
     [("70%", "0.7"), ("100%", "1"), ("0.125", "0.125")],

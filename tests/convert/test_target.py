@@ -158,13 +158,37 @@ UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\
 def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
     assert fixed.text == opened(UNSAID, "agentv-4").replace("expected_", "")
-    (note,) = fixed.notes
-    assert told(note) == ("agentv.no-gates", "2 criteria have", "AgentV 4", "them")
+    assert [told(note) for note in fixed.notes] == [
+        ("agentv.no-gates", "2 criteria have", "AgentV 4", "them"),
+        ("agentv.no-borderline", "0.6", "1 rubric", "AgentV 4"),
+    ]
 
 
 def test_what_is_unsaid_is_optional_where_somebody_says_so():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4", unsaid_is_required=False)
-    assert (fixed.text.count("required: false"), fixed.notes) == (3, ())
+    assert (fixed.text.count("required: false"), [told(note)[0] for note in fixed.notes]) == (
+        3,
+        ["agentv.no-borderline"],
+    )
+
+
+WEIGHTS = (
+    "      - {id: a, expected_outcome: Names the date, weight: 3}\n"
+    "      - {id: b, expected_outcome: Names the sum, weight: 7}\n"
+)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_borderline_that_answers_may_reach_is_lost_at_its_rubric_and_not_read_again(release):
+    fixed = rewrite("a.eval.yaml", case(WEIGHTS).encode(), release, unsaid_is_required=False)
+    assert [(told(note)[:2], fixed.before.position(note.at)[:2]) for note in fixed.notes] == [
+        (("agentv.no-borderline", "0.6"), (5, 7))
+    ]
+    (document,) = read_documents(Source("a.eval.yaml", fixed.text))[0]
+    (rubric,) = build_rubrics(document, FileSettings())
+    assert rubric.thresholds == (Decimal("0.8"), Decimal("0.8"))
+    usual = FileSettings(pass_at=Decimal("0.8"), borderline_at=Decimal("0.8"))
+    assert rewrite("a.eval.yaml", case(WEIGHTS).encode(), release, usual, unsaid_is_required=False).notes == ()
 
 
 GATE_0 = "      - {id: a, FIELD: Says why, required_min_score: 0}\n"

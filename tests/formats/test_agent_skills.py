@@ -8,7 +8,7 @@ from cases import read_cases
 from exports import load, write
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.lint.engine import lint
+from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models, load_rubrics
 
@@ -75,6 +75,25 @@ def test_a_case_without_criteria_is_told_in_a_list_of_cases_too(said):
     reasons, codes = found("evals/cases.json", json.dumps(cases).encode())
     assert codes == []
     said(reasons)
+
+
+@pytest.mark.parametrize(
+    ("field", "role"),
+    [
+        ({"weight": 3}, "say how much a criterion counts"),
+        ({"points": 2}, "say how much a criterion counts"),
+        ({"required": True}, "be a gate"),
+        ({"optional": True}, "leave a criterion out"),
+    ],
+)
+@pytest.mark.parametrize("first", ["Names the date", {"text": "Names the date"}], ids=["a text", "a mapping"])
+def test_what_one_assertion_says_of_its_score_stops_the_score_next_to_texts_too(first, field, role):
+    name, data = evals(case(assertions=[first, {"text": "Names the sum", **field}]))
+    (reason,), _ = found(name, data)
+    ((_, rubric),) = examine_file(name, data).rubrics
+    (key,) = field
+    assert reason.startswith(f"`{key}` may {role}, and is not read")
+    assert rubric.refusal == (("evals", 0, "assertions", 1, key), reason)
 
 
 OTHERS = {

@@ -89,7 +89,7 @@ criteria:
 
 
 @pytest.mark.parametrize("key", ["type", "kind"])
-@pytest.mark.parametrize("word", ["hard_fail", "critical", "must_have", "gate", "bonus", "optional"])
+@pytest.mark.parametrize("word", ["hard_fail", "critical", "gate", "bonus", "optional"])
 def test_a_word_that_is_no_sign_beside_signs_stops_the_score(key, word):
     result, (rubric,) = see("evals/rubric.yaml", SIGNED.replace("KEY", key).replace("WORD", word))
     assert [each.line for each in result.unread] == [5]

@@ -354,7 +354,7 @@ WRONG = {
     f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
     **{
         f"scale: {scale}\n{ITEMS.replace('id: b', f'id: b, {gate}')}": ["bounds.threshold"]
-        for scale, gate in [("1-5", "critical: 1"), ("1-5", "min_score: 1"), ("2-4", "required: 2")]
+        for scale, gate in [("1-5", "critical: 1"), ("2-4", "required: 2")]
     },
     f"scale: 1-5\n{ITEMS.replace('}]', '}, {id: c, weight: 1}]')}": ["empty-outcome.no-text"],
 }
@@ -365,13 +365,19 @@ def test_totals_thresholds_and_texts_that_cannot_be_are_found(text):
     assert codes(examine(text)[1].findings) == WRONG[text]
 
 
-# By the scale: gates that say nothing, and are no errors.
-NO_GATES = {"0-4": "min_score: 0", "1-5": "min_score: 1, max_score: 5", "0-5": "critical: 0", "0-10": "min_score: 1"}
+NO_GATES = [
+    ("0-4", "min_score: 0"),
+    ("1-5", "min_score: 1"),
+    ("1-5", "min_score: 1, max_score: 5"),
+    ("0-5", "critical: 0"),
+    ("0-10", "min_score: 1"),
+]
+"""A scale, and gates on it that say nothing and are no errors."""
 
 
-@pytest.mark.parametrize("scale", NO_GATES)
-def test_a_gate_of_0_and_the_ends_of_the_scale_are_no_errors(scale):
-    rubric, result = examine(f"scale: {scale}\n{ITEMS.replace('id: ', f'{NO_GATES[scale]}, id: ')}")
+@pytest.mark.parametrize(("scale", "gate"), NO_GATES)
+def test_a_gate_of_0_and_the_ends_of_the_scale_are_no_errors(scale, gate):
+    rubric, result = examine(f"scale: {scale}\n{ITEMS.replace('id: ', f'{gate}, id: ')}")
     assert (rubric.view.refusal, codes(result.findings)) == (None, [])
 
 

@@ -210,3 +210,18 @@ def test_settings_write_no_baseline_outside_of_the_repository(has_link, said):
     Path(".git").mkdir()
     assert call("--write-baseline", "-q", "in")[2] == 0
     assert Path("known.json").exists()
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x.csv", "x.YAML", "x.sarif", "x.md"])
+def test_a_baseline_is_not_written_under_the_name_of_another_format(name):
+    out, errors, code = call(f"--baseline={name}", "--write-baseline")
+    assert (out, code, Path(name).exists()) == ("", 2, False)
+    assert f"{name}: a baseline is JSON; end its name in .json" in errors
+    Path("rubric-lint.toml").write_text(f'baseline = "{name}"\n', "utf-8")
+    assert call("--write-baseline")[2] == 2
+
+
+@pytest.mark.parametrize("name", ["x.json", "known", ".rubric-lint-baseline", "x.baseline"])
+def test_a_baseline_may_have_a_name_that_no_other_format_has(name):
+    assert call(f"--baseline={name}", "--write-baseline")[2] == 0
+    assert json.loads(Path(name).read_text("utf-8"))["findings"]

@@ -203,6 +203,25 @@ def test_all_mistakes_are_named_at_once(said):
     said(faults("pyproject.toml", "[tool.rubric-lint]\nselct = 1\npass = 2\nseverity.coverage = 'warn'\n"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["tool.rubric_lint", "tool.rubriclint", 'tool."rubric.lint"', "tool.Rubric-Lint", "rubric-lint", "rubriclint"],
+)
+@pytest.mark.parametrize("more", ["", "[tool.rubric-lint]\npass = 0.9\n"])
+def test_a_table_with_our_settings_and_another_name_is_an_error(name, more):
+    (fault,) = faults("pyproject.toml", f"[{name}]\nignore = []\n{more}")
+    assert fault.removeprefix("pyproject.toml: ").startswith(f"[{name}]".replace(chr(34), "")), fault
+    assert "[tool.rubric-lint]" in fault
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool.rubric-kit]\nx = 1\n", "[tool.ruff]\nignore = []\n", "[tool]\nrubric_lint = 1\n"]
+)
+def test_a_table_of_another_tool_is_left_alone(text):
+    write("pyproject.toml", text)
+    assert origins("") == {"": None}
+
+
 @pytest.mark.parametrize("text", ["[tool.rubric-lint\n", "a = 1\nb", b"a = 1\nb = '\xff'", "tool.rubric-lint = 3"])
 def test_a_broken_pyproject_is_a_clear_error(text, said):
     said(faults("pyproject.toml", text))

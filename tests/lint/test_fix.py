@@ -36,6 +36,26 @@ def fixed_text(text, name="suite.yaml", settings=OURS, *, unsafe=False):
     return fixed.text
 
 
+@pytest.mark.parametrize("head", ["", "rubrics:\n"], ids=["at the top", "in `rubrics`"])
+def test_bands_that_version_3_has_in_a_mapping_are_sorted(head):
+    margin = "  " if head else ""
+
+    def write(*bands):
+        lines = [f"# $schema: {SCHEMA}rubric-v3.schema.json\n{head}{margin}pass_threshold: 0.5\n{margin}criteria:\n"]
+        for band, outcome in bands:
+            lines.append(f"{margin}- score_range: {band}  # of {outcome}\n")
+            lines.append(f"{margin}  expected_outcome: The answer names {outcome}.\n")
+        return "".join(lines)
+
+    low, middle, high = ("[0, 1]", "nothing"), ("[2, 4]", "a book"), ("[5, 10]", "the source")
+    assert fixed_text(write(low, high, middle), "a.rubric.yaml", unsafe=True) == write(low, middle, high)
+    gap = ("[3, 4]", "a book")  # other fixes that sort need a choice
+    assert {finding.rule for finding in lint("a.rubric.yaml", write(low, high, gap).encode()).findings} == {
+        "band-order",
+        "coverage",
+    }
+
+
 def reasons(text, name="suite.yaml", settings=OURS):
     fixed = fix(name, text.encode(), settings)
     assert (fixed.doubt, fixed.left_out) == ("", "")

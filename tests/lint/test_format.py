@@ -56,6 +56,21 @@ def test_keys_bands_and_ranges_are_in_order_and_the_rest_stays(text, said):
     said(formatted(text))
 
 
+KEYS = ("id: a", "weight: 1", "expected_outcome: |\n      Names it\n\n      and why")
+
+
+@pytest.mark.parametrize("gaps", [(0, 1), (1, 0), (2, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize("keys", list(permutations(KEYS)))
+def test_blank_lines_between_keys_stay(keys, gaps):
+    text = f"rubrics:\n  - {keys[0]}\n"
+    for gap, key in zip(gaps, keys[1:], strict=True):
+        text += "\n" * gap + f"    {key}\n"
+    text += "  - Names the day\n"
+    assert Counter(line.lstrip(" -") for line in formatted(text).splitlines()) == Counter(
+        line.lstrip(" -") for line in text.splitlines()
+    )
+
+
 def test_a_text_block_that_comes_to_the_end_of_a_file_keeps_its_line_end():
     text = "rubrics:\n  - expected_outcome: |\n      x\n    id: a"
     assert formatted(text) == "rubrics:\n  - id: a\n    expected_outcome: |\n      x\n"

@@ -328,6 +328,60 @@ def test_what_a_link_leads_to_is_followed(watch, tmp_path):
     assert report("Changed: link.yaml") == watching.more()
 
 
+def link(name, target):
+    """Make a link, in the place of one that is there."""
+    Path("../made").symlink_to(target)
+    Path("../made").rename(name)
+
+
+LINKS = {
+    "a folder": ({"link": "../target"}, "link", "link/a.yaml"),
+    "a folder behind two links": ({"../mid": "target", "link": "../mid"}, "link", "link/a.yaml"),
+    "a file behind two links": ({"../mid.yaml": "target/a.yaml", "link.yaml": "../mid.yaml"}, "link.yaml", "link.yaml"),
+    "a file in a linked folder": ({"link": "../target"}, "link/a.yaml", "link/a.yaml"),
+    "a folder in a circle": ({"link": "../target", "../target/back": "../here"}, "link", "link/a.yaml"),
+}
+
+
+@pytest.mark.parametrize(("links", "named", "shown"), LINKS.values(), ids=LINKS)
+def test_what_is_behind_links_is_followed_and_where_they_lead(watch, links, named, shown):
+    write("../target/a.yaml", OLD)
+    write("../other/a.yaml", OLD)
+    for name, target in links.items():
+        link(name, target)
+    watching = watch(named)
+
+    def read():
+        return watching.more().rpartition("[time] ")[0]  # without the links that are not followed
+
+    assert read() == f"[time] Checking everything.\n{shown}{DEPRECATED}"
+    write("../target/a.yaml", GOOD)
+    assert read() == f"[time] Changed: {shown}.\n"
+    name, target = next(iter(links.items()))
+    link(name, target.replace("target", "other"))
+    assert read() == f"[time] Changed: {shown}.\n{shown}{DEPRECATED}"
+    write("../other/a.yaml", NO_ID)
+    assert read() == f"[time] Changed: {shown}.\n{shown}{MISSING}"
+
+
+def test_settings_behind_a_link_are_followed(watch):
+    write("a.yaml", NO_ID)
+    write("../target/real", "")
+    link("rubric-lint.toml", "../target/real")
+    watching = watch()
+    assert report("Checking everything", "a.yaml" + MISSING) == watching.more()
+    write("../target/real", 'ignore = ["missing-id"]\n')
+    assert report("Changed: rubric-lint.toml") == watching.more()
+
+
+def test_links_that_are_not_followed_are_said(watch):
+    write("../target/a.yaml", OLD)
+    link("link", "../target")
+    link("link.yaml", "../target/a.yaml")
+    expected = "Watching 0 files; 2 symlinks are not followed: name them to watch what is behind them; press"
+    assert expected in watch().more()
+
+
 def test_a_terminal_shows_the_current_state_only(watch):
     write("a.yaml", OLD)
     clear = "\x1b[2J\x1b[1;1H"

@@ -34,7 +34,7 @@ IN_DIALECTS = {
     "the format": (f"rubrics:\n- {{id: a, expected_outcome: {ESCAPED}}}\n", "7", ("0.8", "0.6"), 'a {{ "{{" }} b'),
     "promptfoo": (PROMPTFOO.format("", ESCAPED), "7", ("0.8", "0.6"), "a {{ b"),
     "promptfoo, a threshold": (PROMPTFOO.format("threshold: 0.5\n    ", ESCAPED), "7", ("0.5", "0.5"), "a {{ b"),
-    "AgentV 3": (AGENTV.format(ESCAPED, "required_min_score: 7"), "7", ("0.8", "0.6"), 'a {{ "{{" }} b'),
+    "AgentV 3": (AGENTV.format(ESCAPED, "required_min_score: 7"), "7", ("0.8", "0.8"), 'a {{ "{{" }} b'),
     "AgentV 4": (AGENTV.format(ESCAPED, "min_score: 0.7"), "0.7", ("0.8", "0.8"), 'a {{ "{{" }} b'),
 }
 

@@ -62,6 +62,61 @@ def test_what_is_wrong_is_found_at_its_place(case):
     assert list_found("a.yaml", (head + text).encode()) == FOUND[case]["found"]
 
 
+ADVICE = {
+    "bounds.borderline-above-pass": [
+        ("scale: [1, 5]\npass_threshold: 2\nborderline_threshold: 3\n", "a lower one"),
+        ("scale: [5, 1]\npass_threshold: 2\nborderline_threshold: 1.5\n", "a higher one"),
+    ],
+    "idle-gate.idle-borderline": [
+        ("scale: [1, 5]\npass_threshold: 2\nborderline_threshold: 2\n", "a lower one"),
+        ("scale: [5, 1]\npass_threshold: 2\nborderline_threshold: 2\n", "a higher one"),
+        ("scale: [5, 1]\npass_threshold: 50%\nborderline_threshold: 50%\n", "a lower one"),
+    ],
+    "bounds.grade-order": [
+        ("scale: [1, 5]\ngrades: {A: 2, B: 3}\n", "`B` is not lower than that of `A`"),
+        ("scale: [5, 1]\ngrades: {A: 3, B: 2}\n", "`B` is not higher than that of `A`"),
+        ("scale: [5, 1]\ngrades: {A: 30%, B: 40%}\n", "`B` is not lower than that of `A`"),
+    ],
+    "idle-gate.of-penalty": [
+        (f"criteria:\n    - {{id: a, expected_outcome: It burns, {gate}, weight: -2}}\n", f"else remove `{field}`")
+        for gate, field in (
+            ("required_min_score: 10", "required_min_score"),
+            ("scale: [1, 5], required_min_score: 3", "required_min_score"),
+            ("scale: [1, 5], required_min_level: 3", "required_min_level"),
+            ("scale: [1, 5], required: true", "required"),
+        )
+    ],
+    "deprecated-required.replaced-on-scale": [
+        (
+            "scale: [1, 5]\ncriteria:\n    - {id: a, expected_outcome: It burns, required: true}\n",
+            "highest score meets; lower it",
+        ),
+        (
+            "scale: [5, 1]\ncriteria:\n    - {id: a, expected_outcome: It burns, required: true}\n",
+            "lowest score meets; raise it",
+        ),
+    ],
+    "schema.misplaced": [
+        ("scale: [1, 5]\nrubrics:\n", "below `rubrics`, write a mapping with this and `criteria`"),
+        ("scale: [1, 5]\nrubrics:\n  criteria:\n", "below `rubrics`, write a mapping with this and `criteria`"),
+        (
+            "pass_threshold: 90%\nrubrics:\n  pass_threshold: 0.6\n  criteria:\n",
+            'it is the string "90%", and in `rubrics` it is 0.6; keep one, in `rubrics`',
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "advice"), [(code, *case) for code, cases in ADVICE.items() for case in cases]
+)
+def test_advice_fits_the_scale_and_the_field_that_is_written(code, text, advice):
+    head = "" if "criteria:" in text or "rubrics:" in text else "criteria:\n"
+    findings = lint("a.yaml", f"{MODELINE}{text}{head}    - It rains\n".encode()).findings
+    (message,) = [finding.message for finding in findings if finding.code == code]
+    assert advice in message
+
+
 def test_groups_become_one_list_with_paths_as_ids():
     rubric = read(GROUPED)
     assert [

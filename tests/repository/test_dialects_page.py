@@ -1,5 +1,6 @@
 """What holds for which dialect: every dialect and target is in the table, and the tests that it names are there."""
 
+import json
 import re
 import subprocess
 import sys
@@ -65,3 +66,14 @@ def test_every_target_is_described():
 def test_the_scores_of_every_dialect_are_held_against_something():
     held = PAGE.split("## What scores are held against\n")[1]
     assert [row for row in held.splitlines() if "nothing yet" in row] == []
+
+
+def test_the_page_names_every_field_of_the_neutral_form():
+    start = CONVERT_PAGE.index("### What is in it")
+    section = CONVERT_PAGE[start : CONVERT_PAGE.index("### What is lost", start)]
+    definitions = json.loads((ROOT / "schemas/show/v1.json").read_text("utf-8"))["definitions"]
+    fields: set[str] = set()
+    for name in ("rubric", "criterion", "band", "level", "group"):
+        fields |= definitions[name]["properties"].keys()
+    fields -= {"errors", "warnings", "level"}  # which `check` lists, and what the page calls the number of a level
+    assert {field for field in fields if f"`{field}`" not in section} == set()

@@ -718,6 +718,12 @@ def test_the_field_of_a_verdict_of_people_is_named():
     assert (code, [each["answers"] for each in json.loads(out)["agreements"]]) == (0, [2]), err
 
 
+def test_a_record_without_fields_is_said_to_have_none():
+    Path("empty.json").write_text("{}", "utf-8")
+    _, _, err = run("rubric-lint", "score", "r.rubric.yaml", "empty.json")
+    assert "empty.json has no fields." in err.splitlines()
+
+
 def list_ratings(**given):
     return {"ratings": [{"aspect": name, "stars": value} for name, value in given.items()]}
 
@@ -744,7 +750,7 @@ def wrapped():
     "command",
     [
         ["score", "r.rubric.yaml", "w.json", "--format", "jsonl"],
-        ["agree", "r.rubric.yaml", "w.json", "--labels", "w.json"],
+        ["agree", "r.rubric.yaml", "w.json"],
         ["assess", "r.rubric.yaml", "w.json"],
         ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.json"],
     ],
@@ -827,21 +833,66 @@ def test_a_value_that_json_does_not_have_is_refused_under_any_name(write, is_tex
     Path("r.rubric.yaml").write_text(SCORES, "utf-8")
     flawed = json.dumps(FLAWED) if is_text else FLAWED
     nested = json.dumps({"b": FLAWED}) if is_text else {"b": FLAWED}
+    items = json.dumps(FLAWED["checks"]) if is_text else FLAWED["checks"]
+    fenced = f"Here it is:\n```json\n{json.dumps(FLAWED, indent=1)}\n```\n" if is_text else flawed
+    # The place in a judge output, and in a record where columns are read.
     shapes = {
-        "output=output": {"output": flawed},
-        "output=a": {"a": flawed},
-        "output=a.b": {"a": nested},
-        "output=l.1": {"l": ["x", flawed] if is_text else [{"checks": []}, flawed]},
-        "criteria=output.checks[id:score]": {"output": flawed},
-        "criteria=a.b.checks[id:score]": {"a": nested},
+        "output=output": ({"output": flawed}, ""),
+        "output=o": ({"o": fenced}, ""),
+        "output=a": ({"a": flawed}, ""),
+        "output=a.b": ({"a": nested}, ""),
+        "output=l.1": ({"l": ["x", flawed] if is_text else [{"checks": []}, flawed]}, ""),
+        "outputs=a": ({"a": [{"checks": []}, FLAWED]}, "/outputs/1"),
+        "criteria=output.checks[id:score]": ({"output": flawed}, "/output"),
+        "criteria=a.b.checks[id:score]": ({"a": nested}, "/a/b"),
+        "criteria=checks[id:score]": ({"checks": items}, ""),
     }
-    for option, row in shapes.items():
+    for option, (row, place) in shapes.items():
         name = write([{"id": "a", **row}])
         out = run("rubric-lint", "score", "r.rubric.yaml", name, "--map", option, "--format", "jsonl")[1]
         result = json.loads(out)
         error = result["error"]
         assert (result["id"], error["message"]) == ("a", "NaN is not JSON"), option
-        assert error["path"].endswith("/checks/0/score"), option
+        assert error["path"] == f"{place}/checks/0/score", option
+
+
+@pytest.mark.parametrize("value", [NAN, "high"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "r.rubric.yaml", "w.jsonl", "--format", "jsonl"],
+        ["agree", "r.rubric.yaml", "w.jsonl", "--labels", "l.jsonl"],
+        ["assess", "r.rubric.yaml", "w.jsonl"],
+        ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.jsonl"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_place_in_a_judge_output_starts_in_it_whatever_is_wrong_there_and_whoever_reads_it(command, value):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    output = {"checks": [{"id": "accuracy", "score": value}, {"id": "tone", "score": 9.0}]}
+    text = json.dumps(output, indent=1)
+    outputs = [output, text, f"Here it is:\n```json\n{text}\n```\n"]
+    rows = [{"id": str(at), "output": item, "label": "pass"} for at, item in enumerate(outputs)]
+    Path("w.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    Path("l.jsonl").write_text("".join(f"{json.dumps({**row, 'rater': 'ana'})}\n" for row in rows), "utf-8")
+    _, out, err = run("rubric-lint", *command)
+    words = f"{out} {err}".replace(":", " ").replace('"', " ").replace(",", " ").split()
+    places = [word for word in words if word.endswith("/checks/0/score")]
+    assert ({*places}, len(places) >= len(rows)) == ({"/checks/0/score"}, True)
+
+
+@pytest.mark.parametrize("write", [*KINDS, write_parquet])
+@pytest.mark.parametrize("column", ["output", "score", "a"])
+@pytest.mark.parametrize("is_text", [False, True])
+def test_an_item_that_is_no_answer_is_refused_at_its_place_in_the_record(write, column, is_text):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    value = {"checks": [{"id": "accuracy", "score": 9.0}, {"id": "tone", "other": 9.0}]}
+    if write is write_parquet:  # each struct has all fields
+        value["checks"] = [{"id": name, "score": 9.0} for name in ("accuracy", "accuracy")]
+    name = write([{"id": "a", column: json.dumps(value) if is_text else value}])
+    options = ["--map", f"criteria={column}.checks[id:score]", "--format", "jsonl"]
+    result = json.loads(run("rubric-lint", "score", "r.rubric.yaml", name, *options)[1])
+    assert (result["id"], result["error"]["path"]) == ("a", f"/{column}/checks/1")
 
 
 def test_a_value_that_json_does_not_have_is_absent_beside_the_output():

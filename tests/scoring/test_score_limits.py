@@ -177,6 +177,32 @@ def test_a_run_is_worse_if_more_answers_got_worse_than_better(run, name):
     assert in_doubt[0] == int(expected[0] != "kept")
 
 
+QUIET = {
+    "kept": (many(17), None, "--min-pass-share=.8", []),
+    "kept, with an invalid output": (many(99, 0, 1), None, "--max-invalid-share=.1", []),
+    "undecided": (many(10), None, "--min-pass-share=.8", ["--min-pass-share"]),
+    "broken": (many(5, 15), None, "--min-pass-share=.8", ["--min-pass-share"]),
+    "invalid, undecided": (
+        many(0, 0, 1),
+        None,
+        "--max-invalid-share=.1",
+        ["invalid", "1 output", "--max-invalid-share"],
+    ),
+    "worse, undecided": (many(7, 2), many(9), "--fail-on-worse", ["--fail-on-worse"]),
+    "worse, kept": (many(9), many(9), "--fail-on-worse", []),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_a_quiet_run_names_each_limit_that_is_not_kept(run, name):
+    now, was, option, expected = QUIET[name]
+    more = {} if was is None else {"was": was}
+    lines = run(now, option, "-q", **more)[2].splitlines()
+    begins = [line.removeprefix("rubric-score: ").removeprefix("rubric-lint: ") for line in lines]
+    assert len(begins) == len(expected)
+    assert [line.startswith(word) for line, word in zip(begins, expected, strict=True)] == [True] * len(expected)
+
+
 def test_invalid_outputs_are_counted_by_cause(run):
     records = [*many(1, 0, 3), {"id": "x", "output": "none"}, {"id": "y", "output": "nothing"}]
     found = run(records, NEVER, "--format", "json")

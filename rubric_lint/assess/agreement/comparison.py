@@ -89,6 +89,7 @@ def _measure_bias(rated: RatedAnswers) -> Figure:
     """Return by how much the second of two raters is higher, on average over units."""
     if not rated.distances:
         return Figure("bias", None, reason=_NO_PAIR)
+    # Distances are counted twice, as the sum of those between both middle values.
     return _average("bias", [distance or 0 for distance in rated.distances], rated, of=2 * rated.measure.scale.unit)
 
 

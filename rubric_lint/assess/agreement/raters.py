@@ -1,10 +1,13 @@
 """Say who judged: the written rater, the model, or the file, and give each a name."""
 
+import filecmp
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, find_shared, has_side
 from rubric_lint.scoring.scorer import read_model
 from rubric_lint.source.source import stem_of
 
@@ -73,3 +76,32 @@ def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
         candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
+
+
+def explain_own_labels(label: str, results: Iterable[str], mapping: Mapping[str, str]) -> str:
+    """Return why a file of labels holds the judgements of the results, so that all would agree; empty if it does not.
+
+    One file has both only if `mapping` says whose the columns are, and it is named once.
+    """
+    has_both = has_side(mapping, HUMAN)
+    for name in results:
+        if name == label and not has_both:
+            return f"has the results too, {_OWN}; name a file of labels, or {_SAY_WHOSE}"
+        field = find_shared(mapping) if name == label else None
+        if field is not None:
+            return f"--map {field}={mapping[field]} reads what may be of the judge, {_OWN}; {_SAY_WHOSE}"
+        if name != label and _has_same_bytes(name, label):
+            advice = "leave --labels out" if has_both else "if people gave these labels, write their names into `rater`"
+            return f"has the same bytes as `{name}`, {_OWN}; {advice}"
+    return ""
+
+
+_OWN = "so the judge would be compared with itself"
+_SAY_WHOSE = f"say whose each column is: `--map {JUDGE}.FIELD=COLUMN --map {HUMAN}.FIELD=COLUMN`"
+
+
+def _has_same_bytes(file: str, other: str) -> bool:
+    """Return whether two regular files have the same bytes; what cannot be read does not."""
+    with suppress(OSError, ValueError):
+        return filecmp.cmp(file, other, shallow=False)
+    return False

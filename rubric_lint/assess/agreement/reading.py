@@ -63,7 +63,7 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
-from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_in_output
 from rubric_lint.scoring.records.entries import RawRecord, SkippedSheet
 from rubric_lint.scoring.records.mapping import (
     CRITERIA,
@@ -75,7 +75,6 @@ from rubric_lint.scoring.records.mapping import (
     SHEET,
     fold_column,
     has_side,
-    select_side,
 )
 from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
@@ -172,7 +171,7 @@ class RatingReader:
         known = {criterion.id for rubric in rubrics.values() for criterion in rubric.criteria}
         known |= list_fields(rubrics.values()) | OVERWRITING_FIELDS | LABEL_FIELDS
         self._known_fields = frozenset(known | {"checks", "reasoning", "overall_reasoning", *mapping.values()})
-        self._of_people = select_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._of_people = {field.removeprefix(f"{HUMAN}.") for field in mapping if has_side([field], HUMAN)}
         self._files_of_results = set[str]()
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
@@ -243,7 +242,7 @@ class RatingReader:
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
-                path = place_inside(content, fault).path
+                path = place_in_output(content, fault).path
                 invalid = InvalidRecord(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if not labels:
                     self.invalid.append(self._add_invalid_outputs(invalid, record))
@@ -262,9 +261,9 @@ class RatingReader:
         Raises:
             OutputError: if it is not valid.
         """
-        is_of_both = labels and self._of_people is not None and file in self._files_of_results
+        is_of_both = labels and bool(self._of_people) and file in self._files_of_results
         if is_of_both:
-            record = self._drop_judge(record, self._of_people or {})
+            record = self._drop_judge(record)
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
         if is_of_both and label is None and not any(map(record.get, OUTPUT_FIELDS)):
             self._leave_out(SKIPPED, f"{file}:{line}")
@@ -283,14 +282,14 @@ class RatingReader:
         result.line, result.file = line, file
         self._add_result(result, labels=labels)
 
-    def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
+    def _drop_judge(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record without the judgements that --map does not give to people."""
         judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *OUTPUT_FIELDS, *JUDGEMENTS, CRITERIA}
-        is_listed = CRITERIA in of_people
+        is_listed = CRITERIA in self._of_people
         return {
             name: value
             for name, value in record.items()
-            if name in of_people or fold_column(name) not in judged or (is_listed and name.startswith(CRITERION))
+            if name in self._of_people or fold_column(name) not in judged or (is_listed and name.startswith(CRITERION))
         }
 
     def _name_rubric(self, record: Mapping[str, Any]) -> str:
@@ -407,7 +406,7 @@ class RatingReader:
             verdict = scored.rubric.grade(output).verdict
             rated = rated._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
-            is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
+            is_mapped = not OUTPUT_FIELDS.isdisjoint(self._of_people)
             rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
             self._add_label_of_person(rated, record.get("chosen"))
         else:

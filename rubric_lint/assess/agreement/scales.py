@@ -85,6 +85,7 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         answers = [grade.answer for grade in criterion.grades]
         positions: dict[AnswerValue | Verdict | None, int] = {answer: at for at, answer in enumerate(answers)}
         if criterion.shape is Shape.CHECKLIST:
+            # Not always yes: of a negated check no is the better answer.
             best = criterion.from_worst[-1]
             is_best = tuple(grade is best for grade in criterion.grades)
             scale = RatingScale(ScaleKind.CHECK, (0, 1), ("no", "yes"))

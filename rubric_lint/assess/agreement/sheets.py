@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS, RatingReader
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.convert.export.tables import fill, save
-from rubric_lint.formats.sheets.csv_file import escape_formula
+from rubric_lint.formats.sheets.csv_file import escape_formula, is_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.judge.answers import Answer
 from rubric_lint.model.criterion import Shape
@@ -90,24 +90,25 @@ def make_rows(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -
 
 
 def name_column(criterion: ScoringCriterion) -> str:
-    """Return the name of the column of a criterion, with what may be entered."""
+    """Return the name of the column of a criterion, with what may be entered if it is found by that name too."""
     folded = fold_column(criterion.id)
-    name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
-    if folded != criterion.id.strip().casefold():
-        return name
+    needs_prefix = folded in LABEL_FIELDS or is_formula(criterion.id)
+    name = f"{CRITERION}{criterion.id}" if needs_prefix else criterion.id
     allowed = criterion.word_allowed()
     if criterion.may_not_apply:
         allowed += f", or {NOT_APPLICABLE}"
-    return f"{name} [{allowed}]"
+    hinted = f"{name} [{allowed}]"
+    return hinted if fold_column(hinted) == folded else name
 
 
 def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
-    """Return the sheet as CSV. Ids are as they are; other texts that look like a formula begin with an apostrophe."""
+    """Return the sheet as CSV. Texts like a formula begin with an apostrophe; ids and names are as they are."""
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
-    for first, *others in rows:
-        safe = [escape_formula(value) if isinstance(value, str) else value for value in others]
-        writer.writerow([first, *safe])
+    named = 2 if "rubric" in rows[0][:2] else 1
+    for row in rows:
+        safe = [escape_formula(value) if isinstance(value, str) else value for value in row[named:]]
+        writer.writerow([*row[:named], *safe])
     text = stream.getvalue()
     # Without the mark, Excel takes other characters for those of an old code page.
     start = b"" if text.isascii() else codecs.BOM_UTF8

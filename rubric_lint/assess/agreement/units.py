@@ -139,6 +139,7 @@ def _reduce(question: str) -> str:
     text = "".join(unicodedata.normalize("NFKC", question).casefold().split())
     if any(map(str.isdecimal, text)):
         return _ENDS.sub("", text)
+    # A question of signs alone, without a letter, is only like itself.
     return "".join(character for character in text if unicodedata.category(character)[0] in "LM") or question
 
 

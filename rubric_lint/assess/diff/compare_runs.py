@@ -248,7 +248,8 @@ class RunComparison:
         before, after = (None if isinstance(side, str) else side.verdict for side in (was, now))
         self.verdicts[before, after] += 1
         if isinstance(now, str):
-            return BOTH if isinstance(was, str) else NOW, now
+            where = BOTH if isinstance(was, str) else NOW
+            return where, now
         if isinstance(was, str):
             return BEFORE, was
         # Most answers share a few results, and identities take less time to compare than values.

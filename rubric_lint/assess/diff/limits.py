@@ -36,6 +36,11 @@ class DecidedLimit:
     decision: LimitDecision
     needed: int | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is broken, or the data do not decide it."""
+        return self.decision is not LimitDecision.KEPT
+
     def to_json(self) -> dict[str, Any]:
         """Return the limit as in the JSON report."""
         return {

@@ -364,6 +364,7 @@ def _key_meaning(rubric: ScoringRubric) -> Hashable:
 
 def compare_rubrics(pairs: list[RubricPair]) -> Iterator[Change]:
     """Yield all changes in meaning; a changed order of rubrics, criteria, bands or levels is not one."""
+    # The name of a lone rubric may be that of its file.
     renames = len(pairs) > 1
     for old, new in pairs:
         if old is None:

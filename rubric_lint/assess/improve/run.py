@@ -173,6 +173,7 @@ def divide_answers(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[se
         first.setdefault(texts.get(key) or key, key)
     order: dict[Key, list[Key]] = {}
     for key in keys:
+        # Answers without a text are not one answer, so that these stay apart.
         order.setdefault(first[texts.get(key) or key], []).append(key)
     proved = set[Key]()
     for leader in sorted(order, key=lambda key: hashlib.sha256(json.dumps([_SEED, key]).encode()).digest()):
@@ -247,6 +248,8 @@ class Improver:
         rules = frozenset(finding.rule for finding in outcome.assessed.findings if finding.is_blocking)
         fault = CriterionFault(place, rules, outcome.proposals)
         outcome.contradicting = PairedJudgements(self._before, self._before.judges).count_contradicting(place)
+        # No request is sent where not even a perfect wording could be shown to be better. Without choices,
+        # `_ask_model` sees to that, after the reasons that hold with any number of answers.
         if choices:
             self._require_gain(fault)
         if not any(self._try(outcome, tried, made, fault) for tried, made in choices):

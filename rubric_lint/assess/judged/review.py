@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.left_out import InvalidRecord, LeftOut
+from rubric_lint.assess.agreement.raters import explain_own_labels
 from rubric_lint.assess.agreement.ratings import Ratings
 from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
 from rubric_lint.assess.agreement.units import AnswerContext
@@ -30,7 +31,7 @@ from rubric_lint.scoring.ids import Key
 from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.agentv_runs import find_graded
-from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_in_output
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.graders import NamedCriterion, find_by_texts, has_items
 from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
@@ -96,7 +97,7 @@ def read_records(
             try:
                 record = decode_entry(content)
             except OutputError as fault:
-                place = place_inside(content, fault).path
+                place = place_in_output(content, fault).path
                 file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
@@ -152,7 +153,10 @@ class RecordCache:
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                if file.lines:
+                own = explain_own_labels(path, paths[0], self._options.mapping) if side == HUMAN else ""
+                if own:
+                    unreadable.append((path, own))
+                elif file.lines:
                     files.append(file)
                 else:
                     first = [f"line {record.line}: {record.message}" for record in file.invalid[:1]]
@@ -167,7 +171,8 @@ class RecordCache:
         mapping = select_side(self._options.mapping, side)
         wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
         # Without a mapping results and labels are read alike, and a file that holds both is read once.
-        key = path, side if mapping else ""
+        own_side = side if mapping else ""
+        key = path, own_side
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
         return self._kept[key][1]

@@ -264,7 +264,7 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
 def format_target(target: Fraction) -> str:
     """Write a target share: as a percentage if that is whole."""
     if target * 100 % 1:
-        return f"{float(target):.3g}"
+        return f"{float(target):.10g}"
     return f"{float(target):.0%}"
 
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rubric_lint.assess.measure.bounds import lower_tail, upper_tail
-from rubric_lint.assess.measure.intervals import find_least
 from rubric_lint.assess.measure.shares import SLIPS
 
 MOST_LABELS = 500
@@ -33,9 +32,8 @@ class UnitsSoFar:
 
 
 def find_least_units(target: Fraction, level: float) -> int:
-    """Return the fewest units of a class that can reach the target, if all are right."""
-    share = float(target)
-    return find_least(lambda n: upper_tail(n, n, share) <= level, 0, 1, MOST_LABELS * MOST_LABELS) or 0
+    """Return the fewest units of a class that can reach the target, if all are right: then the tail is target^n."""
+    return math.ceil(math.log(level) / math.log(target))
 
 
 def find_rare(bad: int, good: int, least: int) -> str:
@@ -77,7 +75,8 @@ def count_labels(
     wrong, and the judge treats what is to come as the units that it was asked and people agree on.
     """
     n = bad.n + good.n if units is None else units
-    levels = level, level if strict is None else strict
+    strict = level if strict is None else strict
+    levels = level, strict
     rate = Fraction(bad.n + 1, bad.n + good.n + 2)
     for total in range(_STEP * (n // _STEP + 1), MOST_LABELS + 1, _STEP):
         slips = total // SLIPS if may_slip else 0

@@ -91,8 +91,9 @@ def change_gate(
     if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
         missed, met, compare = missed[::-1], met[::-1], ge
     if criterion.shape is not Shape.CHECKLIST:
+        stricter = met[1:2]
         # A gate below the only answer that misses it is no gate, which is the change after these.
-        stricter, looser = met[1:2], missed[-1:] if len(missed) > 1 else []
+        looser = missed[-1:] if len(missed) > 1 else []
         for least in stricter + looser:
             moved = regate(rubric, index, partial(compare, least))
             yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)

@@ -143,7 +143,8 @@ class Verifier:
         removed = before.keys() - self.hashes.keys()
         outputs, given = read_outputs(record), read_checks(record)
         if given is None:
-            return record, tuple(self.hashes) if removed else stale
+            hashes = tuple(self.hashes) if removed else stale
+            return record, hashes
         fresh = []
         for output, checks in zip(outputs, given, strict=True):
             fresh.append({**output, "checks": [check for check in checks if name_check(check) not in removed]})

@@ -38,6 +38,7 @@ def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
         reached |= {ran.answers[number] for ran in tested.unscored}
         yield from _list_answers(tested, criterion, reached)
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
+        # Both answers to a check are targets already, and they are the sides of its gate.
         if missed and criterion.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
             values = {"criterion": criterion.id}

@@ -122,6 +122,7 @@ def _write_test(tested: TestedRubric, recorded: RecordedResult) -> dict[str, Any
     test |= {name: record[name] for name in ("question", "answer", "reference") if isinstance(record.get(name), str)}
     gates = {}
     for judged in result.criteria:
+        # To expect a gate to be met that no answer can miss would test nothing.
         if not all(grade.gate_met for grade in judged.criterion.grades):
             gates[judged.criterion.id] = "met" if judged.grade.gate_met else "missed"
     for group in result.groups:

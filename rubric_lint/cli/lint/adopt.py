@@ -496,7 +496,8 @@ def _read_choice(text: str, ways: Sequence[Suggestion]) -> tuple[Assignment, ...
     readers: dict[str, Callable[[str], str]] = {"--scale": read_scale, "--pass": read_mark, "--better": str}
     answers: list[Assignment] = []
     while words:
-        name, value = words.pop(0), words.pop(0) if words else ""
+        name = words.pop(0)
+        value = words.pop(0) if words else ""
         if name in readers and value:
             answers.append(Assignment(name.removeprefix("--"), readers[name](value)))
         elif name == "--map" and value:

@@ -60,6 +60,7 @@ from rubric_lint.cli.score.options import (
     check_people,
     check_runs,
     find_labels,
+    refuse_own_labels,
     require_existing,
 )
 from rubric_lint.judge.account import LimitedRun
@@ -469,6 +470,7 @@ def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
     """
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
+    refuse_own_labels(find_labels(given, [given.answers], linted.labels), [str(output)], given.mapping)
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
     account = open_account(given, access)
     work = JudgeWork(given, output, linted.prepare(), access, plan, account, option="--results")

@@ -14,8 +14,9 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.given import Given
 from rubric_lint.cli.options import command, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import YAML, choose_by_ending, make_style, refuse_same_file, write_result
-from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
+from rubric_lint.convert.export import ENDINGS, TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.project.opening import STDIN
+from rubric_lint.lint.project.paths import find_ending
 from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, join_first, join_words, list_names, pluralize
@@ -67,6 +68,12 @@ def convert(given: Given) -> int:
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     file = load_argument(given.file, given.stdin_filename)
+    endings = [*ENDINGS[given.target]]
+    if given.target == "rubric" or given.target in _RELEASES:
+        endings.append(find_ending(file.path.lower()) or endings[0])  # what is in that format already stays of its kind
+    choose_by_ending(
+        given.output, dict.fromkeys(endings, given.target), given.target, advice=f" for --to {given.target}"
+    )
     if given.target in _RELEASES and given.name is None:
         from rubric_lint.convert.release import is_agentv_suite
 
@@ -367,9 +374,11 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
         if not others:
             yield first, message
             continue
-        lines = join_first([place.rsplit(":", 2)[1] for place in others], _MOST)
-        noun = pluralize(len(others), "line")
-        yield first, f"{message} (also in {noun} {lines})"
+        own, *lines = dict.fromkeys(place.rsplit(":", 2)[1] for place in (first, *others))
+        more = f"{len(others)} more in line {own}"
+        if lines:
+            more = f"also in {pluralize(len(lines), 'line')} {join_first(lines, _MOST)}"
+        yield first, f"{message} ({more})"
 
 
 _RELEASES = ("agentv-4", "agentv-5")

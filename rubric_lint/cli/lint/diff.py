@@ -106,6 +106,7 @@ def _compare_branch(given: Given) -> DiffReport:
     skipped: list[str] = []
     checked = _list_checked(branch, finder)
     for old, new in branch.files:
+        # No search finds a file that is gone, so that only its ending says whether it may have had rubrics.
         is_deleted_rubric = new is None and old is not None and old.lower().endswith(_RUBRIC_SUFFIXES)
         if new not in checked and not is_deleted_rubric:
             continue

@@ -34,7 +34,7 @@ from rubric_lint.cli.score.judging import (
     print_command,
     run_judge,
 )
-from rubric_lint.cli.score.options import check_answer_fields, require_existing
+from rubric_lint.cli.score.options import check_answer_fields, refuse_own_labels, require_existing
 from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Request, ask
@@ -70,6 +70,7 @@ def propose(given: Given) -> int:
     if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
+    refuse_own_labels(given.labels or linted.labels, [str(output)], {})
     rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": SEED})
     judges, models = len(given.models), list(given.models)
     writer = given.writers[0] if given.writers else models[0]

@@ -29,9 +29,11 @@ from rubric_lint.cli.score.options import (
     check_runs,
     find_labels,
     load,
+    refuse_own_labels,
     require_existing,
 )
 from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, read_chunks
+from rubric_lint.lint.project.paths import is_same
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, point_to_known, visible
 from rubric_lint.model.suggest import suggest
@@ -90,13 +92,16 @@ def read_files(
     labels: tuple[str, ...],
     mapping: "Mapping[str, str]",
 ) -> None:
-    """Read all files; raise UserError if one cannot be read or has no records."""
+    """Read all files; raise UserError if one is named twice, cannot be read or has no records."""
     from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
     from rubric_lint.scoring.records.streams import StreamOptions
 
+    refuse_own_labels(labels, results, mapping)
     for names, are_labels in ((results, False), (labels, True)):
-        for name in names:
+        for place, name in enumerate(names):
             label = name_input(name)
+            if any(is_same(name, other) for other in names[:place]):
+                raise UserError(f"{label}: is named twice, so it would be compared with itself; name it once")
             try:
                 side = HUMAN if are_labels else JUDGE
                 own = list_own_fields(mapping, side, names)
@@ -348,6 +353,7 @@ def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequen
     from rubric_lint.assess.agreement.sheets import draw_sample, find_open
     from rubric_lint.judge.answers import check_answers, read_answers
 
+    # They are checked before they are read, and stdin cannot be read twice.
     chunks = list(read_chunks(given.answers))
     check_answers(chunks, rubrics, given.mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
     require_existing(given.results)

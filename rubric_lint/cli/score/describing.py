@@ -137,7 +137,7 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
     advice = " You can:" if possible else ""
-    yield f"{visible(file)} has {', '.join(shown)}.{advice}"
+    yield f"{visible(file)} has {', '.join(shown) or 'no fields'}.{advice}"
     yield from possible
     if needed:
         yield f"  Not recognized; name the fields if the file has them: {', '.join(needed)}."

@@ -169,6 +169,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
+    # All runs to one endpoint share its pace, so that there may be pauses of earlier ones.
     paused_before = panel.paused
     run = JudgeRun(panel, journal, plan, watch, store)
     try:
@@ -220,6 +221,7 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             raise
         finally:
             judging.cancel()
+            # Unlike `await judging`, this does not raise once more what `shield` has raised.
             await asyncio.wait([judging])
             if ticking:
                 ticking.cancel()

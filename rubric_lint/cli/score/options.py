@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.given import Given
-from rubric_lint.lint.project.opening import STDIN, explain_os_error, open_input
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, open_input
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.messages import UserError, join_words, list_scores, point_to_known, visible
 
@@ -123,6 +123,16 @@ def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = (
     if named:
         return named
     return tuple(files) if has_side(given.mapping, HUMAN) else ()
+
+
+def refuse_own_labels(labels: Sequence[str], results: Sequence[str], mapping: Mapping[str, str]) -> None:
+    """Refuse labels that are the results; raise UserError naming the file."""
+    from rubric_lint.assess.agreement.raters import explain_own_labels
+
+    for label in labels:
+        reason = explain_own_labels(label, results, mapping)
+        if reason:
+            raise UserError(f"{name_input(label)}: {reason}")
 
 
 def check_answer_fields(given: Given) -> None:

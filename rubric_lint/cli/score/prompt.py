@@ -137,6 +137,7 @@ def _read_id(text: str) -> str | int:
         value = json.loads(text)
     except ValueError:
         return text
+    # Not `isinstance`: `true` is no id, and an int in Python.
     return value if type(value) in {str, int} else text
 
 

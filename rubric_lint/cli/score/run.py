@@ -129,7 +129,7 @@ def score_files(
             content = extras.content._replace(repeated=scoring.repeated, agentv=scoring.compared)
             page.write(file.write, scoring.totals, _write_title(given, code), content)
     if limits and code is Exit.CLEAN:
-        code = _complain_of_limits(limits, decided, quiet=given.quiet)
+        code = _complain_of_limits(limits, decided, scoring, quiet=given.quiet)
     return code, scoring.totals
 
 
@@ -177,13 +177,17 @@ def _make_writer(form: str, write: Callable[[str], None], *, compact: bool) -> J
     return FORMS[form](write, make_style())
 
 
-def _complain_of_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
-    """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
-    failing = [limit for limit in decided if limits.fails(limit)]
-    shown = failing if quiet else decided
-    for limit in shown:
+def _complain_of_limits(
+    limits: "RunLimits", decided: "Sequence[DecidedLimit]", scoring: ScoringRun, *, quiet: bool
+) -> Exit:
+    """Write each limit with its decision, with `quiet` only those that are not kept; return whether one fails."""
+    if quiet:
+        decided = [limit for limit in decided if limit.is_open]
+    if quiet and decided and scoring.totals.invalid:
+        _complain_of_totals(scoring)
+    for limit in decided:
         complain(str(limit))
-    return Exit.FOUND if failing else Exit.CLEAN
+    return Exit.FOUND if any(map(limits.fails, decided)) else Exit.CLEAN
 
 
 def _score_streams(scoring: ScoringRun, outputs: tuple[str, ...], progress: Progress) -> Exit:

@@ -57,6 +57,7 @@ def score(given: Given) -> int:
     """
     from rubric_lint.cli.score import run
 
+    # Who limits the whole allows single answers to fail, unless --fail-on says otherwise.
     if (given.fail_on_worse or given.min_pass_share) and _is_default("fail_on"):
         given.fail_on = "never"
     given.allow_invalid = given.allow_invalid or given.max_invalid_share is not None

@@ -62,6 +62,7 @@ def init(given: Given) -> int:
 
     choose_by_ending(given.output, YAML, "yaml", advice="")
     path, name = given.rubric, ""
+    # The name of a file may have a # of its own.
     if not Path(path).is_file():
         path, _, name = path.partition("#")
     target = given.output or _name_tests(path, name)
@@ -103,6 +104,7 @@ def _write_tests(given: Given, target: str, start: "StarterTests") -> None:
     except WriteError as fault:
         raise click.UsageError(f"cannot write {target}: {fault}") from None
     click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
+    # A name that is shown with escapes cannot be copied into a shell.
     place = target if visible(target) == target else "."
     click.echo(f"  {suggest('test', place, **given.settings)}", err=True)
 
@@ -150,6 +152,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
 
     for file in files:
         if isinstance(file, File):
+            # A run collects in `runner.tested` what the tests lack.
             runner.run(file)
     tasks = _list_recordable(runner)
     if not tasks:
@@ -350,7 +353,8 @@ def _run_all(
 
     for file in files:
         try:
-            yield file, file if isinstance(file, Unreadable) else runner.run(file)
+            outcome = file if isinstance(file, Unreadable) else runner.run(file)
+            yield file, outcome
         except Exception as fault:
             yield file, fault
     yield from review(runner, requested)

@@ -5,7 +5,7 @@ of a file, and reports what the target cannot express. `suite.convert_suite` con
 rubrics; `entries.make_sound` refuses a rubric whose meaning would change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,16 @@ TARGETS = tuple(_TARGETS)
 
 TARGET_BY_ENDING = {".yaml": "rubric", ".yml": "rubric", ".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
 """The target of a file whose ending leaves only one."""
+
+ENDINGS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(TARGETS, (".yaml", ".yml")),
+    **dict.fromkeys(("ragas", "agent-skills", "json"), (".json",)),
+    **dict.fromkeys(("deepeval", "inspect"), (".py",)),
+    "markdown": (".md", ".markdown"),
+    "csv": (".csv",),
+    "xlsx": (".xlsx",),
+}
+"""The endings of the files that are written for each target."""
 
 
 def load_target(name: str) -> "ExportTarget":

@@ -286,13 +286,15 @@ def _read_field(
             if inner.path[-1] in ASSERTION_LISTS:
                 yield from _read_checks(inner, written)
             elif inner.path not in written.paths:
-                yield "threshold" if inner.path[-1] == "threshold" else "", inner
+                field = "threshold" if inner.path[-1] == "threshold" else ""
+                yield field, inner
     elif name == "vars" and isinstance(part.value, dict):
         yield from ((f"vars.{inner.path[-1]}", inner) for inner in part.items())
     elif part.path in written.above:
         yield from (("", rest) for rest in written.rest(part))
     else:
-        yield common if common in known else "", part
+        field = common if common in known else ""
+        yield field, part
 
 
 def _read_checks(part: PlacedValue, written: _WrittenPaths) -> Iterator[tuple[str, PlacedValue]]:

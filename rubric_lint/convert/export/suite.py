@@ -346,7 +346,8 @@ class _SuiteConverter:
         has_field = name in {"id", "metadata", "threshold"} or (name == "description" and self.target != AGENTV_4)
         if not self.keeps and not has_field:
             raise _LostError
-        return (name,), part.value if name == "id" else self.translate(part.value)
+        value = part.value if name == "id" else self.translate(part.value)
+        return (name,), value
 
     def _keep(self, written: dict[str, Any], names: Path, part: PlacedValue) -> None:
         """Keep a field that only some systems have where all are kept, and report it as lost elsewhere."""
@@ -426,7 +427,8 @@ class _SuiteConverter:
                 raise _LostError(f"{self.title} gets no files or mappings")
         path: tuple[str, ...] = (name,)
         if name == "threshold" and self.target != AGENTV_5:
-            path = ("defaultTest" if self.target == PROMPTFOO else "execution", name)
+            holder = "defaultTest" if self.target == PROMPTFOO else "execution"
+            path = (holder, name)
         return path, self.translate(value)
 
 

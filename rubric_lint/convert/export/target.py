@@ -480,7 +480,9 @@ class ExportTarget:
         if "pass" not in self.keeps and pass_at != USUAL_THRESHOLDS.pass_at:
             place = _find_own(rubric, "pass_threshold")
             yield place, f"the threshold {pass_at} of `pass`, which {self.title} has no field for"
-        if "borderline" not in self.keeps and borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
+        # A file without marks is read with those of the settings again, and one with a pass mark has no borderline.
+        is_usual = borderline_at == USUAL_THRESHOLDS.borderline_at and "pass" not in self.keeps
+        if "borderline" not in self.keeps and rubric.borderline is not None and not is_usual:
             place = _find_own(rubric, "borderline_threshold")
             yield place, f"the threshold {borderline_at} of `borderline`: {self.title} has only pass and fail"
         if self.has_version_3:

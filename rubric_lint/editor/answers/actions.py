@@ -131,9 +131,11 @@ def _act(
 
     For a lazy editor an edit comes later unless something else is said.
     """
-    state, choice = analysis.state, repair.choice if repair else choice
+    state = analysis.state
+    choice = repair.choice if repair else choice
     is_later = abilities.lazy if is_later is None else is_later
-    selected = (choice, repair.title if repair else "")
+    wanted_title = repair.title if repair else ""
+    selected = (choice, wanted_title)
     edit = None if is_later else find_edit(analysis, kind, [finding], selected, abilities)
     if edit is None and not is_later:
         return

@@ -123,9 +123,8 @@ def _list_fitting(state: State, document: Document, path: Path) -> list[TestedCr
 
 
 def _make_id(state: State, word: Span, criterion: TestedCriterion, colon: str) -> types.CompletionItem:
-    written = (
-        json.dumps(criterion.id, ensure_ascii=False) if kind_of(state.name).is_json else write_scalar(criterion.id)
-    )
+    is_json = kind_of(state.name).is_json
+    written = json.dumps(criterion.id, ensure_ascii=False) if is_json else write_scalar(criterion.id)
     quote = state.text.body[word.start : min(word.start + 1, word.end)]
     is_quoted = quote in ('"', "'")  # an editor compares what is typed with the quotes that are a part of it
     filter_text = f"{quote}{criterion.id}{quote}" if is_quoted else None

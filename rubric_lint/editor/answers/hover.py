@@ -124,7 +124,8 @@ def _describe_in_suite(
         head = _find_head(document, rubric.place(entry.path), path, offset, is_key=is_key)
         if head:
             is_holistic = rubric.shape is Shape.HOLISTIC
-            yield head, format_rubric(rubric) if is_holistic else format_criterion(rubric, entry)
+            own_card = format_rubric(rubric) if is_holistic else format_criterion(rubric, entry)
+            yield head, own_card
     for group in rubric.groups:
         head = _find_head(document, group.path, path, offset, is_key=is_key)
         if head:

@@ -165,7 +165,8 @@ def _list_steps(criterion: Criterion) -> Iterator[tuple[Path, str, str | None]]:
     for level in criterion.levels or ():
         if level.outcome or level.name or not is_open:
             name = _clip(level.name or "")
-            yield level.path, f"{level.number} {name}" if name else str(level.number), level.outcome
+            level_name = f"{level.number} {name}" if name else str(level.number)
+            yield level.path, level_name, level.outcome
 
 
 def _clip(text: str) -> str:

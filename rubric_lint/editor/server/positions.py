@@ -92,7 +92,8 @@ class DocumentText:
             end -= 1
         before = self.content[start:end]
         codec, size = _UNITS[self.encoding]
-        return line, len(before) if before.isascii() else len(before.encode(codec, "surrogatepass")) // size
+        length = len(before) if before.isascii() else len(before.encode(codec, "surrogatepass")) // size
+        return line, length
 
     def edit(self, edit: Edit) -> types.TextEdit:
         """Return an edit for the editor; neither end of its range is inside a CRLF."""

@@ -86,6 +86,7 @@ MESSAGES: Mapping[str, str] = {
     "scales": "{scales} now the bands of one criterion, `{id}`: scores stay the same, and judges answer with `checks`",
     "no-gates": "{criteria} neither a gate nor `required`, and {release} requires {them} anyway, so no field was "
     "added; to make {them} optional, run this on the original suite with --unsaid optional",
+    "no-borderline": "the threshold {mark} of `borderline` in {rubrics}: {release} has only pass and fail",
     "idle-gates": "{criteria} `required_min_score: 0`, which is not a gate, so `required: false` replaces it; AgentV "
     "before February 2026 required them all: if you want that, remove `required: false`",
     "criteria-unseen": "in {tests}, `criteria` is now `description`, which judges of AgentV 5 do not see",

@@ -189,7 +189,8 @@ def _find_parts(
     if is_whole:
         yield "a suite", (), document.data, "suite"
     for path, case in cases:
-        yield "a test", path, case, "row" if "row" in release.loaded and not is_whole else "test"
+        table = "row" if "row" in release.loaded and not is_whole else "test"
+        yield "a test", path, case, table
     for path, assertion in assertions:
         kind = assertion["type"]
         if release.find_type(kind) is not None:

@@ -354,7 +354,8 @@ def find_unread_fields(
         if not reason:
             reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
         is_note = fault.schema.get("x-is-note", False)
-        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
+        part = Part.KEY if is_key else Part.VALUE
+        yield f"`{name}` of ", reason, fault.path, part, is_note
     for key in value:
         if key in lost - faulty:
             yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False

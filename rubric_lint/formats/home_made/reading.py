@@ -7,7 +7,7 @@ from typing import Any
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand, split_words
 from rubric_lint.formats.home_made.places import may_be_criterion
-from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.roles import Role, role_of
 from rubric_lint.formats.home_made.rubric_fields import FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import holds_mappings, is_amount, read_ends
@@ -21,6 +21,7 @@ from rubric_lint.model.view import Dialect, View
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, follow, pointer, split_pointer
 from rubric_lint.source.tree import items_of, parts_of
+from rubric_lint.source.values import as_mapping
 
 _NO_SCALE = f"no field of its file and no table says on which scale a criterion is scored; to say it, {ADOPT}"
 
@@ -101,6 +102,8 @@ class _RubricReader(RubricFields):
             self.data.append(entry)
         self.scales.unify()
         self.weights.weigh(criteria)
+        if self.table.is_turned:
+            self._keep_directions()
         threshold, place = self.threshold.read()
         several = {"expected_outcome": self.table.outcome, "id": self.table.id, "weight": self.table.weight}
         is_unsaid = self.scales.is_unsaid and not self.scales.is_unscaled  # of which a finding or a doubt says enough
@@ -121,6 +124,15 @@ class _RubricReader(RubricFields):
             doubts=tuple(self.doubts),
             problems=tuple(self.problems),
         )
+
+    def _keep_directions(self) -> None:
+        """Say that keys around the criteria are read if they say that lower scores are better, as the table does."""
+        scales = {ends for ends in self.scales.ends if ends}
+        for depth in range(len(self.path)):
+            above = self.path[:depth]
+            for key, value in as_mapping(self.document.value(above)).items():
+                if role_of(key, value, scales, is_around=True) is Role.DIRECTION:
+                    self.draft.put(("direction", *above, key), (*above, key))
 
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""

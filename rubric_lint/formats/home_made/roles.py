@@ -106,6 +106,9 @@ def _names_gate(text: str) -> bool:
 _NOT_HARMLESS = SETS["bearing"] | SETS["conditions"]
 """Words of a key that bear on a score, whatever other word it has."""
 
+_MAYBE_LEFT_OUT = SETS["applies"] | {"optional"}
+"""Words of a flag of a criterion that it may not count."""
+
 _STOPS = SETS["gate"] - SETS["severe"]
 """Words of gates that are not those of something severe too."""
 
@@ -144,7 +147,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
         )
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
-        (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & SETS["applies"])),
+        (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & _MAYBE_LEFT_OUT)),
         (Role.GATE, is_gate(key) or (words & SETS["gate"] and words & SETS["conditions"])),
     )
 

@@ -106,7 +106,8 @@ class ThresholdReader:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
         scales = self._find_scales()
         if self.table.combine == "share":
-            return Fraction(0), self.weights.points if passes > 1 else Fraction(1)
+            whole = self.weights.points if passes > 1 else Fraction(1)
+            return Fraction(0), whole
         if len(scales) == 1:
             return next(iter(scales))
         return NO_OR_YES if passes <= 1 else None
@@ -238,12 +239,14 @@ class ThresholdReader:
         if self.scales.is_unscaled or scored is None:
             return scored
         lowest, highest = ends
-        if scored == 1 and lowest < 1 < highest and not is_part and is_gate_flag(str(place[-1])):
+        is_flag = not is_part and is_gate_flag(str(place[-1]))
+        if is_flag and scored == 1 and lowest < 1 < highest:
             reason = f"nothing says whether `{place[-1]}: 1` means yes or a score of {show(lowest)} to {show(highest)}"
             self.fields.doubt(place, f"{reason}; write the score that must be reached as `min_score`")
             return None
         worst = highest if self.table.is_turned else lowest
-        is_idle = scored == worst != 0 and not self._repeats_scale(place, ends)  # a gate of 0 says that there is none
+        # A flag of 0 says that there is no gate, and a `min_score` at the end of the scale only repeats that end.
+        is_idle = is_flag and scored == worst != 0
         if lowest <= scored <= highest and not is_idle:
             return scored
         if scored > highest and scored in _PERCENT:
@@ -253,12 +256,6 @@ class ThresholdReader:
         is_above = scored > highest or (is_idle and self.table.is_turned)
         self._report_threshold(place, scored, ends, "gate", self._format_effect(is_above))
         return None
-
-    def _repeats_scale(self, place: Path, ends: Ends) -> bool:
-        """Return whether a gate and a number next to it are the ends of the scale: `min_score: 1, max_score: 5`."""
-        holder, key = self.document.value(place[:-1]), str(place[-1])
-        other = key.replace("min", "max")
-        return isinstance(holder, dict) and other != key and holder.get(other) == ends[1]
 
     def _format_effect(self, is_above: bool) -> str:
         """Say what a mark does that is above the scale, or below it."""

@@ -338,7 +338,8 @@ def _format_doubts(
     if view.dialect.has_borderline and view.threshold is None:
         mark = _advise_on_marks(view.document)
     for doubt in found:
-        yield doubt.place, doubt.reason if has_table else doubt.format_without_table(mark)
+        reason = doubt.reason if has_table else doubt.format_without_table(mark)
+        yield doubt.place, reason
 
 
 def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
@@ -434,13 +435,16 @@ def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
 
 
 def _list_entries(view: View) -> list[PlacedCriterion]:
-    """Return the criteria of a rubric that are mappings, each with its place.
+    """Return the criteria of a rubric, each with its place and its fields: none of a text; nothing of texts alone.
 
     A mapping of levels is both the criterion and what is around them.
     """
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    mappings = ((place, view.document.value(place)) for place in places if place != view.path)
-    return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
+    entries: list[PlacedCriterion] = []
+    for place in places:
+        if place != view.path:
+            entries.append((place, as_mapping(view.document.value(place))))
+    return entries if any(entry for _, entry in entries) else []
 
 
 def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[PlacedCriterion]]:

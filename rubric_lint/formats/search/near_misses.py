@@ -139,7 +139,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     of_others = [] if rubrics else _find_of_others(document, found)
     if of_others:
         return [_make_unread(document, miss) for miss in of_others]
-    misses = [*_find_in_rubrics(document, found), *_find_unscaled(found)]
+    misses = [*_find_in_rubrics(document, found), *_find_unscorable(found)]
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, rubrics)
     for path in _find_leftovers(document, found, rubrics, lost, home):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
@@ -172,9 +172,9 @@ def _find_in_rubrics(document: Document, found: Search) -> Iterator[UnreadPlace]
             yield UnreadPlace(path, reason, part=part_of(path))
 
 
-def _find_unscaled(found: Search) -> Iterator[UnreadPlace]:
-    """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
-    views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
+def _find_unscorable(found: Search) -> Iterator[UnreadPlace]:
+    """Find the rubrics that are checked but cannot be scored, the first for each reason."""
+    views = [location.view for location in found.rubrics if location.view]
     firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
     for reason, path in firsts.items():
         yield UnreadPlace(path, reason, part=part_of(path))

@@ -77,7 +77,8 @@ class WrittenScale(NamedTuple):
         if bands:
             return [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
         levels = [{"level": number, "expected_outcome": outcome} for number, outcome in self.levels or ()]
-        return [{"expected_outcome": task, "levels": levels} if task else {"levels": levels}]
+        criterion = {"expected_outcome": task, "levels": levels} if task else {"levels": levels}
+        return [criterion]
 
 
 def find_labels(text: str) -> list[int]:

@@ -80,7 +80,8 @@ def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlac
     elif isinstance(value, tuple):
         yield f"{before}[{', '.join(map(str, value))}]", part.place
     else:
-        yield before + (json.dumps(value) if isinstance(value, str) else str(value)), part.place
+        written = json.dumps(value) if isinstance(value, str) else str(value)
+        yield before + written, part.place
 
 
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")

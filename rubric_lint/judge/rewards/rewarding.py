@@ -86,6 +86,7 @@ def reduce_rubric(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric
     """Return a rubric of some criteria: its score is their weighted average, its thresholds the same parts of it."""
     criteria = tuple(rubric.criteria[place] for place in places)
     full = int(rubric.full * sum((criterion.share for criterion in criteria if criterion.share > 0), Fraction(0)))
+    # Points are whole numbers: those from a threshold on begin at the next one.
     pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     limits = replace(rubric, full=full, pass_from=pass_from, borderline_from=borderline_from)
     return replace(limits, criteria=criteria, tree=None)  # groups without a gate say nothing of the score

@@ -64,7 +64,8 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             edited.insert(bisect_left(edited, edit.span), edit.span)
         if has_copies:
             changed.update(_find_changed(candidate.finding, fix))
-        yield candidate.finding, _renumber(fix, added) if is_adding and added else fix
+        fitting = _renumber(fix, added) if is_adding and added else fix
+        yield candidate.finding, fitting
         added += is_adding
 
 

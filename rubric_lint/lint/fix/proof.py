@@ -185,7 +185,8 @@ def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
             document.child(path)
             break
         path = path[:-1]
-    return (document.extent(path) if path else Span(0, len(document.source.text)),)
+    extent = document.extent(path) if path else Span(0, len(document.source.text))
+    return (extent,)
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:

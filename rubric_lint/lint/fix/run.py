@@ -76,14 +76,15 @@ class FixTotals(_RunTotals):
 
     `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
     be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
-    the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
-    `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them.
+    the way of a target; of these, `gaps` are in files that were converted. `unreadable` files could not be read or
+    written, `broken` ones have syntax errors, `faults` were left unchanged because of doubt or a crash, and `crashes`
+    are the latter. `suites` counts those that a target could have by what became of them.
     """
 
     remaining: int = 0
     blocked: int = 0
     unmet: int = 0
+    gaps: int = 0
     unsafe: int = 0
     open: int = 0
     unreadable: int = 0
@@ -104,6 +105,7 @@ class FixTotals(_RunTotals):
         self.remaining += outcome.remaining
         if not (outcome.fixed.doubt or outcome.failure):
             self.unmet += len(outcome.fixed.unmet)
+            self.gaps += len(outcome.fixed.unmet) if outcome.fixed.conversion else 0
             for finding in outcome.fixed.result.findings:
                 self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
@@ -133,7 +135,7 @@ class FixTotals(_RunTotals):
     def format(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
         """Return a summary of all files, which says nothing of findings if it was for another release."""
         read = counted(self.files, "file")
-        doubts = self.faults - self.crashes
+        doubts, before = self.faults - self.crashes, self.unmet - self.gaps
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
         remaining = 0 if is_rewriting else self.remaining
         remain = counted(remaining, "finding remains", "findings remain")
@@ -142,7 +144,8 @@ class FixTotals(_RunTotals):
         notes = join_notes(
             [
                 (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-                (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
+                (before, f"{counted(before, 'place')} to change first, listed above"),
+                (self.gaps, f"{counted(self.gaps, 'place')} to change by hand, listed above"),
                 (remaining, remain),
                 (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
                 (self.unsafe, f"up to {format_unsafe(self.unsafe, self.scope)}"),  # not proved yet

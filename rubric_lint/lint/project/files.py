@@ -110,7 +110,8 @@ _OTHER = "not YAML, JSON, TOML or Python"
 _BARE = "no sign of a rubric in it"
 _IMPORTED = "next to a file of that name that takes its place"
 _FOREIGN = "in a virtual environment"
-_LINKED = "symlink to a folder"
+LINKED = "symlink to a folder"
+OUTSIDE = "symlink out of the repository"
 _DEAD = "broken symlink or pipe"
 """Reasons to leave a file out."""
 
@@ -214,7 +215,8 @@ def split_stdin(paths: Iterable[str], name: str, finder: SettingsFinder) -> tupl
     """
     paths = list(paths)
     others = [path for path in paths if path != STDIN]
-    return others, [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    stdin = [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
+    return others, stdin
 
 
 class RealFolders:
@@ -320,7 +322,7 @@ class FileSearch:
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
             reason = _FOREIGN if parent.is_foreign else self._find_exclusion(name)
             if reason:
-                why = _LINKED if entry.is_symlink() and is_folder(path) else reason
+                why = LINKED if entry.is_symlink() and is_folder(path) else reason
                 self._skipped.note(name, why)
                 return
         if self._is_left_out(name, parent, settings, is_folder=False):
@@ -330,11 +332,11 @@ class FileSearch:
                 real = str(follow_links(path)) if entry.is_symlink() else parent.real + entry.name
                 if entry.is_symlink() and not real.startswith(parent.root):
                     self._skipped.outside.append(name)
-                    self._skipped.note(name, "symlink out of the repository")
+                    self._skipped.note(name, OUTSIDE)
                     return
                 yield File(name, settings.for_file(name)), real
             elif entry.is_dir():
-                self._skipped.note(name, _LINKED)
+                self._skipped.note(name, LINKED)
             elif not entry.name.startswith(_LOCK):
                 self._skipped.dead.append(name)
                 self._skipped.note(name, _DEAD)

@@ -3,9 +3,10 @@
 A name is text that a user typed or a file has. Messages show it as it is, and `a.yaml/` is no file; a Path drops `/`.
 """
 
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120, PTH122
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH114, PTH115, PTH118, PTH120, PTH122
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -39,6 +40,27 @@ def follow_links(name: str | Path) -> Path:
     return Path(os.path.realpath(name))
 
 
+def trace_links(names: Iterable[str | Path]) -> set[Path]:
+    """Return the paths of files, and of each folder and link on the way to them, none with a link above it.
+
+    A circle of links is followed once.
+    """
+    found: set[Path] = set()
+    seen: set[Path] = set()
+    pending = [make_absolute(name) for name in names]
+    while pending:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        place = follow_links(path.parent) / path.name
+        found.add(place)
+        pending.append(path.parent)
+        if is_link(place):
+            pending += [make_absolute(place.parent / os.readlink(place)), follow_links(place)]
+    return found
+
+
 def is_same(name: str | Path, other: str | Path) -> bool:
     """Return whether two names lead to one path, which need not exist; `Path.samefile` needs files."""
     return follow_links(name) == follow_links(other)
@@ -55,6 +77,11 @@ def exists(name: str | Path) -> bool:
 def is_there(name: str | Path) -> bool:
     """Return whether anything is there, also a broken link."""
     return os.path.lexists(name)
+
+
+def is_link(name: str | Path) -> bool:
+    """Return whether a link is there, wherever it leads."""
+    return os.path.islink(name)
 
 
 def is_file(name: str | Path) -> bool:

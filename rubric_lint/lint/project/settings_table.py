@@ -41,15 +41,33 @@ def load_table(path: Path) -> Mapping[str, Any] | None:
     table: Any = _parse(path)
     label = ""
     if path.name == "pyproject.toml":
-        label = "[tool.rubric-lint]"
+        label = f"[tool.{_OURS}]"
         tools = table.get("tool")
-        if not isinstance(tools, dict) or "rubric-lint" not in tools:
+        tools = tools if isinstance(tools, dict) else {}
+        misspelled = [f"[{name}]" for name in table if _is_ours(name, table[name])]
+        misspelled += [f"[tool.{name}]" for name in tools if name != _OURS and _is_ours(name, tools[name])]
+        if misspelled:
+            raise InvalidTableError(
+                *(f"{name}: this table is not read; did you mean `{label}`?" for name in misspelled)
+            )
+        if _OURS not in tools:
             return None
-        table = tools["rubric-lint"]
+        table = tools[_OURS]
     faults = [(" ".join(filter(None, (label, _dot(keys)))), text) for keys, text in find_faults(table)]
     if faults:
         raise InvalidTableError(*(f"{place}: {text}" if place else text for place, text in faults))
     return table  # type: ignore[no-any-return]
+
+
+_OURS = "rubric-lint"
+"""The name of our table in a pyproject.toml."""
+
+
+def _is_ours(name: str, table: Any) -> bool:
+    """Return whether a table is ours but for its spelling: it has a setting, which one of another tool may lack."""
+    if not isinstance(table, dict) or not find_near(name, (_OURS,)):
+        return False
+    return not load("config/v1.json")["properties"].keys().isdisjoint(table)
 
 
 def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:

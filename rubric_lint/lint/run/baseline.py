@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from rubric_lint.lint.project.files import RealFolders
+from rubric_lint.lint.project.files import RealFolders, name_other_kind
 from rubric_lint.lint.project.paths import exists, follow_links, is_file, is_folder, make_absolute, relate
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten_path
@@ -15,6 +15,9 @@ from rubric_lint.model.finding import Result
 
 if TYPE_CHECKING:
     from rubric_lint.lint.run.baseline_file import KnownFinding
+
+_OF_OTHERS = (".htm", ".jsonl", ".ndjson", ".pdf", ".py", ".sarif", ".toml", ".yaml", ".yml")
+"""Endings of other formats than JSON, besides those of kinds that are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,9 @@ class Baselines:
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
+            if self._renews and (name_other_kind(path) or path.lower().endswith(_OF_OTHERS)):
+                reason = "a baseline is JSON; end its name in .json, or give it an ending that no other format has"
+                raise SettingsError(shorten_path(path), reason)
             is_new = self._renews and not exists(path)
             if self._renews and not is_new and not (is_file(path) or is_folder(path)):
                 raise SettingsError(

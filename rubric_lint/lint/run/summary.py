@@ -208,13 +208,14 @@ class Summary(NamedTuple):
         them = pluralize(self.outside, "it", "them")
         excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
         folders_and_files = " and ".join(counted(count, noun) for count, noun in excluded if count)
+        why = "by default or by `exclude`" if self.excluded_folders else "by `exclude`"
         dead = counted(self.passed_over, "broken symlink or pipe", "broken symlinks or pipes")
         outside = counted(self.outside, "symlink")
         return [
             (self.passed_over, f"{dead} skipped"),
             (self.outside, f"{outside} out of the repository skipped; name {them} to check {them}"),
             (self.other_kinds, f"{counted(self.other_kinds, 'file')} skipped: not YAML, JSON, TOML or Python"),
-            (self.excluded_folders + self.excluded_files, f"{folders_and_files} skipped by `exclude`"),
+            (self.excluded_folders + self.excluded_files, f"{folders_and_files} skipped {why}"),
         ]
 
     def _outcome(self) -> str:

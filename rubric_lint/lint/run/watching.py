@@ -6,20 +6,19 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
-from rubric_lint.lint.project.files import File, Skipped, Unreadable
-from rubric_lint.lint.project.paths import exists, follow_links, is_folder, make_absolute
+from rubric_lint.lint.project.files import LINKED, OUTSIDE, File, Skipped, Unreadable
+from rubric_lint.lint.project.paths import exists, follow_links, is_folder, is_link, make_absolute, trace_links
 from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Find
-from rubric_lint.model.messages import UserError, counted, join_words, visible
+from rubric_lint.model.messages import UserError, counted, join_words, pluralize, visible
 from rubric_lint.model.suggest import format_need
 
 _STEP = 100
@@ -52,7 +51,7 @@ class _Snapshot:
 
     `names` has the files that the findings rest on, by their absolute paths: those found, those that these need, and
     the settings file that an option names.
-    `above` has these paths, those the user named, and every folder above one of them.
+    `above` has these paths, those the user named, and each folder and link on the way to one of them.
     """
 
     finder: _RecordingFinder
@@ -60,6 +59,8 @@ class _Snapshot:
     names: dict[Path, str]
     above: frozenset[Path]
     folders: frozenset[Path]
+    unfollowed: int
+    """The number of links that the search does not follow."""
 
     def matters(self, path: Path) -> bool:
         """Return whether a change at `path` may change what a search finds, or the findings."""
@@ -70,7 +71,7 @@ class _Snapshot:
         known = {*self.names.items(), *before.names.items()}
         names = {name for path, name in known if path in changed}
         names |= {shorten_path(path) for path in changed if path.name in _DECIDING}
-        names |= {*self.names.values()} ^ {*before.names.values()}
+        names |= {name for _, name in self.names.items() ^ before.names.items()}  # also where a link leads elsewhere
         return sorted(names)
 
 
@@ -159,23 +160,23 @@ class Watch:
 
     def _search(self) -> _Snapshot:
         finder = self._make_finder()
-        files = list(self._find(self._paths, finder, Skipped()))
+        skipped = Skipped(reasons={})
+        files = list(self._find(self._paths, finder, skipped))
         needed = list(self._config)
         for file in files:
             if isinstance(file, File):
                 needed += [file.name, *self._needs(file.name, finder)]
+        above = trace_links([*needed, *finder.folders, *self._paths])
+        deciding = [folder / name for folder in above for name in _DECIDING]
+        needed += [shorten_path(path) for path in deciding if is_link(path)]
+        above |= trace_links(needed)
         names: dict[Path, str] = {}
         for name in needed:
             names |= dict.fromkeys(_locate(name), name)
-        above: set[Path] = set()
-        pending = [*names, *finder.folders, *chain.from_iterable(map(_locate, self._paths))]
-        while pending:
-            path = pending.pop()
-            if path not in above:
-                above.add(path)
-                pending.append(path.parent)
         folders = {*above, *(folder / ".git" / "info" for folder in above)}
-        return _Snapshot(finder, files, names, frozenset(above), frozenset(filter(is_folder, folders)))
+        unfollowed = [reason for reason in (skipped.reasons or {}).values() if reason in (LINKED, OUTSIDE)]
+        watched = frozenset(filter(is_folder, folders))
+        return _Snapshot(finder, files, names, frozenset(above), watched, len(unfollowed))
 
     def _show_news(self, search: _Snapshot) -> None:
         """Report all findings if what they rest on has changed since the last report."""
@@ -190,7 +191,11 @@ class Watch:
         _print_note(note)
         self._report(search.finder)
         count = sum(isinstance(file, File) for file in search.files)
-        _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")
+        links, advice = search.unfollowed, ""
+        if links:
+            verb, them = pluralize(links, "is", "are"), pluralize(links, "it", "them")
+            advice = f"; {counted(links, 'symlink')} {verb} not followed: name {them} to watch what is behind {them}"
+        _print_note(f"Watching {counted(count, 'file')}{advice}; press Ctrl+C to stop")
         self._shown, self._faults = search, ()
 
     def _complain(self, error: SettingsError) -> None:

@@ -69,6 +69,7 @@ def name_spark_type(field: pa.Field) -> str:
         return f"array<{name_spark_type(kind.value_field)}>"
     if pa.types.is_map(kind):
         return f"map<{name_spark_type(kind.key_field)}, {name_spark_type(kind.item_field)}>"
+    # Spark counts time in microseconds alone.
     if pa.types.is_timestamp(kind) and kind.unit == "us":
         return "timestamp" if kind.tz else "timestamp_ntz"
     if pa.types.is_decimal128(kind):
@@ -170,6 +171,7 @@ class MapBatches:
             return self._score_batch(batch)
         if isinstance(batch, pa.StructArray) and not batch.null_count:
             return self._score_batch(pa.RecordBatch.from_struct_array(batch)).to_struct_array()
+        # By its name: who passes no data frame of Polars need not have it installed.
         if type(batch).__module__.partition(".")[0] == "polars" and hasattr(batch, "__arrow_c_stream__"):
             return type(batch)(self.score(pa.table(batch))[0])
         advice = ""
@@ -187,6 +189,7 @@ class MapBatches:
 
     def _score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = self.score(pa.table(batch))[0].to_batches()
+        # A table without rows may have no batch at all.
         return pa.concat_batches(found) if found else pa.RecordBatch.from_pylist([], schema=self.schema)
 
     def score(self, table: pa.Table) -> tuple[pa.Table, ScoredBatch]:
@@ -207,6 +210,7 @@ class MapBatches:
                 raise TypeError(
                     f"column `{name}` has the type {table[name].type} and cannot be kept as {kind}: {fault}"
                 ) from None
+        # As texts, whatever this batch has: engines need one type for all batches.
         if "id" not in kept:
             kept["id"] = write_ids(batch.id, pa.string())
         columns = [kept[name] if name in kept else found[name] for name in self.schema.names]

@@ -123,6 +123,7 @@ def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
     values = pa.array(list(map(write_criterion, graded.values())), form.field("criteria").type.value_type)
     indexes = pa.array(listed, pa.list_(pa.int32())).take(places)
     columns = [write_ids(rows.ids, form.field("id").type)]
+    # All but ids, criteria and errors, which are no plain values of a result.
     for name in form.names[1:-2]:
         column = [read_column(result, name) for result in unique]
         columns.append(pa.array(column, form.field(name).type).take(places))

@@ -65,6 +65,7 @@ def _divide_entries(chunks: Iterable[bytes], size: int) -> Iterator[list[RawReco
 
 
 def _read(file: Any) -> Iterator[bytes]:
+    # `read1` returns what a pipe has so far; `read` would wait for a whole chunk.
     read = getattr(file, "read1", file.read)
     while chunk := read(CHUNK):
         if not isinstance(chunk, bytes):
@@ -200,6 +201,7 @@ class ScoredBatch:
         totals = Totals(self._rubrics.values())
         totals.unscored = sum(is_unscored(error.message) for error in self._rows.errors.values())
         totals.invalid = len(self._rows.errors) - totals.unscored
+        # Rows with equal results share one object.
         times = Counter(map(id, self._rows.results))
         for identity, result in self._rows.list_different().items():
             if isinstance(result, Scored):

@@ -304,6 +304,14 @@ def place_inside(content: Any, fault: OutputError) -> OutputError:
     return fault
 
 
+def place_in_output(content: Any, fault: OutputError) -> OutputError:
+    """Return an error in the content of an entry with its place; one within its judge output starts there."""
+    inside: str = getattr(content, "inside", "")
+    if not inside or not fault.path.startswith(inside):
+        fault.path = re.sub(r"^/output(?=/)", "", fault.path)
+    return place_inside(content, fault)
+
+
 Content: TypeAlias = "bytes | dict[str, Any] | OutputError"
 """What an entry of a file holds: the text of JSON, the object of a row, or the error that prevents reading it."""
 

@@ -146,6 +146,7 @@ class _Text:
             data += chunk
             if len(data) > WHOLE:
                 raise InputError(f"more than {WHOLE / 1e6:.0f} MB, the limit for one list or object; write JSON Lines")
+        # Bytes that are not UTF-8 stay: only the entry that has them is refused.
         self._text = data.decode("utf-8", "surrogateescape")
         self._position = 0
         self._line = 1

@@ -183,6 +183,7 @@ def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(samples, list) or not samples:
         raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
+    # Of one epoch, ids tell samples apart without it.
     several = any(isinstance(sample, dict) and sample.get("epoch") not in (None, 1) for sample in samples)
     return [_convert_sample(sample, has_epochs=several) for sample in samples if isinstance(sample, dict)]
 

@@ -143,6 +143,34 @@ def has_side(mapping: Collection[str], side: str) -> bool:
     return any(_split_side(field)[0] == side for field in mapping)
 
 
+def find_shared(mapping: Mapping[str, str]) -> str | None:
+    """Return a field of labels that reads what is the judge's, if one file has both; None without one.
+
+    Those of the judge are the columns that --map does not give to people; without an `output` that it names, also
+    those with a name of ours.
+    """
+    shared = {*RECORD_FIELDS, RECORDS, *_OF_LABELS} - OUTPUT_FIELDS
+    of_judge = {field: _list_steps(column) for field, column in select_side(mapping, JUDGE).items()}
+    judged = {field: steps for field, steps in of_judge.items() if field not in shared and not _split_side(field)[0]}
+    by_default = {} if OUTPUT_FIELDS & judged.keys() else {*OUTPUT_FIELDS, *OVERWRITING_FIELDS, CHECKS}
+    for field, column in mapping.items():
+        side, name = _split_side(field)
+        if side != HUMAN or name in shared:
+            continue
+        steps = _list_steps(column)
+        if any(steps[: len(other)] == other or other[: len(steps)] == steps for other in judged.values()):
+            return field
+        if by_default and (steps[0] in by_default or (column == name and name not in judged)):
+            return field
+    return None
+
+
+def _list_steps(column: str) -> list[str]:
+    """Return the steps to a column, or to the values of a list of criteria."""
+    pairs = _PAIRS.fullmatch(column)
+    return split_column(column) + ([pairs["value"]] if pairs else [])
+
+
 def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     """Check that each field of a mapping is one that records have, or a criterion.
 
@@ -324,18 +352,16 @@ def map_entries(
         try:
             record = decode_entry(content)
         except OutputError as fault:
-            fault.path = _rename_place(fault.path, mapping)
             fault.record = _rename_known(fault.record, mapping)
-            yield line, fault
+            yield line, _rename_place(fault, mapping)
             continue
         found: NestedRecord | OutputError
         try:
             found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
+            found.inside = getattr(content, "inside", "")
         except OutputError as fault:
-            fault.path = _rename_place(fault.path, mapping)
-            fault.record = _rename_known(record, mapping)
-            found = fault
-        found.inside = getattr(content, "inside", "")
+            fault.record, fault.inside = _rename_known(record, mapping), getattr(content, "inside", "")
+            found = _rename_place(fault, mapping)
         yield line, found
 
 
@@ -361,13 +387,19 @@ def _list_records(entries: Iterable[RawRecord], column: str, *, is_shared: bool)
             yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
 
 
-def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
-    """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
+def _rename_place(fault: OutputError, mapping: Mapping[str, str]) -> OutputError:
+    """Return an error with the name of the field that the first steps of its place lead to, if any.
+
+    A list of criteria has none, so its column stays part of the place: also `output`, which is no judge output here.
+    """
     for field, column in mapping.items():
         place = pointer_of(column)
-        if f"{path}/".startswith(f"{place}/"):
-            return pointer((field,)) + path.removeprefix(place)
-    return path
+        if f"{fault.path}/".startswith(f"{place}/"):
+            fault.path = pointer((field,)) + fault.path.removeprefix(place)
+            return fault
+    if CRITERIA in mapping and find_first(mapping[CRITERIA]) == "output" and fault.path.startswith("/output/"):
+        fault.inside += "/output"
+    return fault
 
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:

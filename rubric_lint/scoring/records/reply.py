@@ -14,9 +14,11 @@ _SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{
 
 def is_other_model(asked: str, replied: str) -> bool:
     """Return whether a reply is of another model than the one asked, or of another version than the one pinned."""
+    # Gateways put the maker before the name, as in `openai/gpt-5`.
     one, two = (name.casefold().rpartition("/")[2] for name in (asked, replied))
     if one == two or _SNAPSHOT.sub("", one) == two:
         return False
+    # Who asks for a version has to get this one; only `latest` stands for any.
     return _SNAPSHOT.sub("", two) != re.sub("[-@:]latest$", "", one)
 
 
@@ -109,6 +111,7 @@ def read_reply(body: str) -> Reply:
 def _decode(body: str) -> Any:
     """Return the JSON of a body, None if it is none."""
     try:
+        # `json` refuses a byte order mark.
         return json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
     except (ValueError, RecursionError):
         return None

@@ -104,6 +104,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     Suites in our own format have the words of its early releases too, so only those without rubrics are known by them.
     """
     owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
+    # The words are looked for first: most files without rubrics need not be read a second time.
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
             documents, _ = read_documents(Source.from_bytes(name, data))

@@ -49,7 +49,8 @@ def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder:
             used = {item.get(label) for item in siblings}
             number = next(number for number in count(2) if f"{name}-{number}" not in used)
             changes.append(((label,), write_numbered(name, number)))
-    return tuple(changes), 0 if holder else len(document.tree.roots)
+    document_number = 0 if holder else len(document.tree.roots)
+    return tuple(changes), document_number
 
 
 def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder: Path) -> None:

@@ -142,7 +142,8 @@ class Renderer:
     def _match(self, value: Any, layout: Layout | None) -> list[EntryMatch]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[EntryMatch] = []
-        following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
+        following = 0
+        neighbor = layout.entries[-1] if layout is not None and layout.entries else None
         for step, child in items_of(value):
             match = EntryMatch(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
@@ -360,13 +361,18 @@ class Renderer:
         """Keep the blank lines where another entry is the first one now, and put the usual ones above new ones."""
         first = layout.entries[0]
         top = self._text[first.first : first.lead]
+        swapped = TextPiece(layout.gap)
         above: LayoutEntry | None = None
         for number, entry in enumerate(lines):
             is_first = entry.entry is first
             is_own = entry.entry is not None and entry.entry.owner is layout.home
             if number == 0 and not is_first:
+                if is_own:
+                    swapped = entry.gap
                 entry.gap = TextPiece(top)
-            elif number and (is_first or not is_own):
+            elif number and is_first:
+                entry.gap = swapped
+            elif number and not is_own:
                 entry.gap = TextPiece(layout.gap)
             if entry.gap.text and above is not None and self._layouts.keeps_blank_lines(above.node):
                 entry.gap = NOTHING

@@ -61,7 +61,8 @@ class DocumentStyle:
         if quotes == "'":
             return _quote_once(value)
         if "\n" in value and column is not None and _is_literal(value):
-            head, indent = "|" if value.endswith("\n") else "|-", " " * (column + _INDENT)
+            head = "|" if value.endswith("\n") else "|-"
+            indent = " " * (column + _INDENT)
             lines = [indent + line if line else "" for line in value.removesuffix("\n").split("\n")]
             return self.new_line.join([head, *lines])
         if column is not None and _PLAIN_TEXT.fullmatch(value) and read_plain(value) == (value, None):

@@ -129,7 +129,9 @@ def track(document: Document, path: Path = (), items: range | None = None) -> An
     for length in range(len(path)):
         step = path[length - 1] if length else ""
         parent = Origin(document, parent, step, document.child(path[:length]).node)
-    tracker, step, value = _Tracker(document), path[-1] if path else "", document.value(path)
+    tracker = _Tracker(document)
+    step = path[-1] if path else ""
+    value = document.value(path)
     if items is None:
         return tracker.read(document.child(path), value, parent, step)
     origin = Origin(document, parent, step, document.child(path).node)

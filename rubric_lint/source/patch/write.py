@@ -115,7 +115,8 @@ def _end_as_before(document: Document, value: Any, pieces: list[TextPiece], regi
     if not ends_alike and _ends_with_text_block(value):
         return pieces
     line = last.text.rstrip("\r\n")
-    return [*before, last if line == last.text else TextPiece(line, last.span)]
+    last_piece = last if line == last.text else TextPiece(line, last.span)
+    return [*before, last_piece]
 
 
 def _ends_with_text_block(value: Any) -> bool:
