@@ -17,6 +17,8 @@ from lint_command import call
 from ruamel.yaml import YAML
 
 from rubric_lint.formats.home_made.format_table import FormatTable
+from rubric_lint.formats.home_made.understand import Hints
+from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
@@ -262,3 +264,11 @@ def test_the_table_that_adopt_writes_takes_the_weights_of_all_criteria(name):
     assert [table.get("scale") for table in tables] == ["yes-no"]
     criteria, _ = read_meaning(name, text, tables)
     assert [share for _, share, _, _ in criteria] == [Fraction(3, 4), Fraction(1, 4)]
+
+
+@pytest.mark.parametrize("name", ["rar", "healthbench", "harbor-check", "task-rubrics"])
+def test_a_table_for_a_system_names_each_unused_key_once(name):
+    documents, _ = read_documents(Source.from_bytes(SAMPLES[name].file, SAMPLES[name].text.encode()))
+    (candidate,) = find_describable(documents, Hints())
+    unused = candidate.as_table()["unused"]
+    assert unused == list(dict.fromkeys(unused))

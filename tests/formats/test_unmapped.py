@@ -393,6 +393,48 @@ def test_a_1_that_may_mean_yes_or_a_score_is_not_scored(scale, flag):
     assert (rubric.view.refusal, codes(result.findings)) == (None, [])
 
 
+MIXED = """\
+scale: yes-no
+criteria:
+- Names every figure of it
+- {text: Thanks the customer for it, weight: 3}
+- Has at most five sentences
+"""
+
+
+def test_statements_next_to_a_mapping_are_criteria_too():
+    rubric, result = examine(MIXED)
+    texts = [(criterion.outcome, criterion.weight) for criterion in rubric.criteria]
+    assert (texts, rubric.view.refusal, result.unread) == (
+        [("Names every figure of it", 1), ("Thanks the customer for it", 3), ("Has at most five sentences", 1)],
+        None,
+        (),
+    )
+
+
+IN_MAP = """\
+scale: yes-no
+criteria:
+  tone: Names every figure of it
+  thanks: {text: Thanks the customer for it, weight: 3}
+  length: {text: Has at most five sentences, weight: 1}
+"""
+
+
+@pytest.mark.parametrize("length", ["{text: Has at most five sentences, weight: 1}", "Has at most five sentences"])
+def test_a_statement_in_a_map_of_mappings_may_be_a_criterion_too(length):
+    text = IN_MAP.replace("{text: Has at most five sentences, weight: 1}", length)
+    rubric, result = examine(text)
+    assert (rubric.view.refusal[0], result.unread[0].line) == (("criteria", "tone"), 3)
+    unused = table(scale="/scale", unused=["/criteria/tone", "/criteria/length"])
+    assert examine(text, unused)[0].view.refusal is None
+
+
+def test_a_note_in_a_map_of_mappings_is_no_criterion():
+    rubric, result = examine(IN_MAP.replace("tone:", "note:"))
+    assert ([criterion.id for criterion in rubric.criteria], result.unread) == (["thanks", "length"], ())
+
+
 OF_SCORES = [
     *(f"scale: 1-5\ntotal: {total}\n{ITEMS}" for total in (5, 8, 10, 40)),
     f"total: 20\n{ITEMS}",

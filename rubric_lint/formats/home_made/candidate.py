@@ -283,7 +283,7 @@ class Candidate:
 
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""
-        unused = [*self.written.get("unused", ()), *self.unused_keys.harmless]
+        unused = list(dict.fromkeys([*self.written.get("unused", ()), *self.unused_keys.harmless]))
         table = dict(self.written)
         if unused:
             table["unused"] = unused

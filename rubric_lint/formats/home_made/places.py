@@ -175,11 +175,19 @@ def _changes_scores(key: str) -> bool:
 def _read_items(
     document: Document, parsed: ParsedValues, path: Path, value: Any
 ) -> Mapping[str | int, CriterionFields]:
-    """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
+    """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else.
+
+    Statements next to them are criteria as well, under any key of a list and under one of criteria alone of a map,
+    unless one is a mapping only because of a colon in it.
+    """
     items = {step: item for step, item in items_of(value) if isinstance(item, dict)}
     is_named_so = bool(path) and is_strong(str(path[-1]))
+    count = len(value)
+    are_split = any(len(item) == 1 and item.keys().isdisjoint(Fields.text) for item in items.values())
+    if (isinstance(value, list) or is_named_so) and not are_split:
+        count -= sum(may_be_criterion(str(step), item) for step, item in items_of(value))
     least = 1 if isinstance(value, list) or is_named_so else 2
-    if len(items) < max(least, len(value) / 2):
+    if len(items) < max(least, count / 2):
         return {}
     if parsed.levels(value) is not None:
         return items if _are_shares(document, path, value) else _read_worth(path, value)
@@ -286,6 +294,12 @@ def find_main_texts(document: Document, groups: Sequence[CriteriaGroup]) -> list
         holding = [(key,) for key, value in document.data.items() if isinstance(value, list | dict)]
     paths = holding or [()]
     return [group for group in groups if [group.path] == paths and _are_statements(group)]
+
+
+def may_be_criterion(key: str, value: Any) -> bool:
+    """Return whether a value is a statement next to criteria that are mappings, and its key does not say what it is."""
+    apart = SETS["notes"] | SETS["apart"] | SETS["asks"] | SETS["tasks"]
+    return is_statement(value) and not split_words(key) & apart and key not in Fields.text
 
 
 def _are_statements(group: CriteriaGroup) -> bool:

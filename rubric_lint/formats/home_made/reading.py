@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand, split_words
+from rubric_lint.formats.home_made.places import may_be_criterion
 from rubric_lint.formats.home_made.roles import Role, role_of
 from rubric_lint.formats.home_made.rubric_fields import FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
@@ -15,10 +16,10 @@ from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import ADOPT, UnmappedKey
 from rubric_lint.formats.home_made.weight_reading import WeightReader
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.model.view import Dialect, View
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, follow, split_pointer
+from rubric_lint.source.path import Part, Path, follow, pointer, split_pointer
 from rubric_lint.source.tree import items_of, parts_of
 from rubric_lint.source.values import as_mapping
 
@@ -174,6 +175,12 @@ class _RubricReader(RubricFields):
         kind = dict if has_mappings else str
         for key, value in items_of(holder):
             if is_map and not isinstance(value, kind):
+                is_unused = pointer((*place, key)) in self.table.unused
+                if may_be_criterion(str(key), value) and not is_unused:
+                    form = "write it as a mapping like the others if it is a criterion, else call it `note`"
+                    self.doubt(
+                        (*place, key), f"`{shorten(str(key))}` is a text next to criteria that are mappings; {form}"
+                    )
                 continue  # what is said next to the criteria
             own_key = str(key) if is_map else None
             criterion = WrittenCriterion((*place, key), value, own_key, above)
