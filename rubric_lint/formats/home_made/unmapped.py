@@ -382,7 +382,7 @@ class UnmappedSearch:
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
             if whole is None:
-                yield from self._join(found)
+                yield from self._join(found or list(self._find_numbers(place, value)))
             else:
                 yield UnmappedKey(place, whole, value)
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
@@ -449,6 +449,21 @@ class UnmappedSearch:
         if isinstance(value, dict):
             is_open = any(map(_is_setting, value.values()))
         return Role.OPEN if is_open else None
+
+    def _find_numbers(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find the numbers, and lists of them, that a list or a mapping next to the criteria is or has.
+
+        Those of a mapping that names a model are about that.
+        """
+        if self.is_described or len(place) != len(self.path):
+            return
+        inner = {(*place, key): part for key, part in value.items()} if isinstance(value, dict) else {place: value}
+        for own, part in inner.items() if "model" not in value else ():
+            numbers = part if isinstance(part, list) else [part]
+            is_known = own in self.read or self._is_unused(own) or not all(map(is_number, numbers))
+            key = "_".join(map(str, own[len(place) - 1 :]))
+            if part != [] and not is_known and role_of(key, part, self.scales, is_around=True) is Role.OPEN:
+                yield UnmappedKey(own, Role.OPEN, part)
 
     def _is_criterion(self, value: Any) -> bool:
         """Return whether a mapping around the criteria of a table is one more: it has an id and a text as theirs."""
@@ -579,6 +594,13 @@ def _is_order(values: Sequence[Any]) -> bool:
 
 
 def _is_setting(value: Any) -> bool:
-    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text."""
+    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text.
+
+    A list is one if it has numbers, and a mapping if something in it is, under a key that says nothing harmless.
+    """
+    if isinstance(value, list):
+        return any(map(is_number, value))
+    if isinstance(value, dict):
+        return any(_is_setting(part) and role_of(key, part) is not Role.HARMLESS for key, part in value.items())
     is_text = isinstance(value, str) and len(value.split()) >= FEW
-    return value is not None and not (is_text or isinstance(value, list | dict))
+    return value is not None and not is_text
