@@ -217,6 +217,34 @@ def test_what_nobody_knows_beside_our_rubrics_stops_the_score(line, stops):
     assert (rubric.refusal and rubric.refusal[0]) == ((line.partition(":")[0],) if stops else None)
 
 
+OF_CRITERIA = [
+    *(
+        "all_required: true",
+        "all_must_pass: true",
+        "required: [b]",
+        "required: {b: true}",
+        "gate: a",
+        "weights: {a: 5}",
+    ),
+    *("overrides: {a: {weight: 5}}", "drop_lowest: 1", "clip: [0, 5]", "extends: base.rubric.yaml", "only: [a]"),
+]
+OF_TESTS = [
+    *("required: true", "must_pass: true", "critical: true", "skip: true", "negate: true", "required: [name]"),
+    *("min_score: 0", "pass_count: 2", "lines: [1, 2]", "metadata: {required: [b]}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"), [*((line, True) for line in OF_CRITERIA), *((line, False) for line in OF_TESTS)]
+)
+@pytest.mark.parametrize("start", ["id: q", "id: q, input: Q, execution: {target: x}"], ids=["plain", "run"])
+def test_what_a_test_says_of_the_criteria_in_it_stops_the_score_and_what_it_says_of_itself_does_not(line, stops, start):
+    examined = examine_file("a.eval.yaml", f"tests: [{{{start}, {line}, {OURS}}}]\n".encode())
+    ((_, rubric),) = examined.rubrics
+    place = ("tests", 0, line.partition(":")[0])
+    assert (rubric.refusal and rubric.refusal[0]) == (place if stops else None)
+
+
 @pytest.mark.parametrize("text", UNMAPPED)
 def test_what_may_decide_and_is_not_read_is_told_and_nothing_is_scored(text):
     rubric, result = examine(text)

@@ -89,14 +89,16 @@ def find_around_in_suite(
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
-    for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_next_to(at):
+    search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids)
+    for key in search.find_next_to(at):
         words = split_words(str(key.place[at]))
         is_direct = len(key.place) == len(path) and not key.quote  # it stands next to the list of criteria
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
         # With aliases, a mapping or a list may be the rubric itself, written at another place.
         is_part = document.may_borrow and key.is_several and key.role is not Role.SCALE
-        is_read = is_part or not known.isdisjoint(map(str, key.place[at:]))
-        if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):
+        is_known = not (known.isdisjoint(map(str, key.place[at:])) or (is_direct and _is_gate_of(key, search.ids)))
+        bears = is_grader or is_of_rubric(key, search.ids)
+        if may_bear and bears and not (is_part or is_known or key.is_of_case):
             unmapped.append(key)
     return unmapped
 
@@ -108,11 +110,17 @@ _HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""
 
 
-def _is_of_rubric(key: UnmappedKey) -> bool:
+def _is_gate_of(key: UnmappedKey, ids: Collection[str]) -> bool:
+    """Return whether a key may be the gates of criteria that it names: `required: [b]`; alone, it is one of a test."""
+    names = key.value if key.is_several else [key.value]
+    return key.role is Role.GATE and bool(names) and all(isinstance(name, str) and name in ids for name in names)
+
+
+def is_of_rubric(key: UnmappedKey, ids: Collection[str] = ()) -> bool:
     """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
     words = split_words(key.name)
     if key.role is Role.GATE:
-        return key.is_several
+        return key.is_several or "all" in words or _is_gate_of(key, ids)
     if key.role is Role.DIRECTION and not key.quote:
         said = split_words(str(key.value))
         return bool((words | said) & SETS["of_ranks"] or (words & DIRECTIONS and said & LOW_WORDS))

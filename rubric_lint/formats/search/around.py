@@ -27,6 +27,7 @@ from rubric_lint.formats.home_made.unmapped import (
     find_around_in_suite,
     find_at_top_of_suite,
     find_scales_and_unwanted,
+    is_of_rubric,
 )
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
@@ -251,6 +252,9 @@ def _find_in_holders(
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = _drop_usual(find(document, path[:end], scales, known), find_usual)
+            if end == len(path) and not document.may_borrow:
+                places = {doubt.place for doubt in found}.union((*above, key) for key in known)
+                found += [key for key in _find_limits(document, path, places) if is_of_rubric(key)]
             yield from ((doubt.place, doubt.format_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
             others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
