@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     examples={
         "rubric-lint convert --to deepeval examples/summary.rubric.yaml": "Write a DeepEval metric to stdout",
         "rubric-lint convert --to markdown -o rubric.md examples/summary.rubric.yaml": "Write a file",
-        "rubric-lint convert --to agentv-5 --strict examples/summary.rubric.yaml": "Refuse to lose anything",
+        "rubric-lint convert --to inspect --strict examples/summary.rubric.yaml": "Refuse to lose anything",
         "rubric-lint convert --to json examples/summary.rubric.yaml": "Write a neutral form for a program",
     },
     exits={
