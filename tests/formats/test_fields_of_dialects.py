@@ -286,13 +286,13 @@ FLAGGED = """\
     [
         ('"optional": false', '"optional": true', [3]),
         ('"bonus": true', '"bonus": false', [2]),
-        ('"note": ""', '"extra_credit": true', [3]),
-        ('"checked": true', '"checked": true', []),
+        ('"type": "bonus"', '"type": "factual"', [2]),
+        ('"checked": true', '"checked": false', []),
         ('"bonus": false', '"bonus": false', []),
         ('"note": ""', '"owner": true', []),
     ],
 )
-def test_a_flag_that_some_criteria_of_a_system_have_stops_their_score(first, second, lines):
+def test_a_flag_that_may_bear_on_the_score_stops_that_of_a_system_too(first, second, lines):
     text = FLAGGED.replace("FIRST", first).replace("SECOND", second)
     examined = examine_file("healthbench.json", text.encode())
     assert [unread.line for unread in examined.result.unread] == lines

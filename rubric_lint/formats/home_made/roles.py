@@ -148,6 +148,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
         (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & _MAYBE_LEFT_OUT)),
+        (Role.CHANGE, not is_around and words & SETS["changes"]),
         (Role.GATE, is_gate(key) or (words & SETS["gate"] and words & SETS["conditions"])),
     )
 

@@ -31,7 +31,7 @@ from rubric_lint.formats.home_made.unmapped import (
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import read_number
-from rubric_lint.model.messages import describe, find_near, shorten
+from rubric_lint.model.messages import describe, shorten
 from rubric_lint.model.recognition import CRITERIA, KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
 from rubric_lint.model.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.model.schema_files import VERSION_3
@@ -378,7 +378,6 @@ def _find_in_group(
         shape = FormatTable(view.dialect.title, pointer(view.path), unused=tuple(known))
         search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
         yield from search.find_in_criteria(group)
-        yield from _find_flags(group, known, read)
         yield from _drop_usual(_find_scales_in(group, known, read), lambda: _find_usual_of(view))
 
 
@@ -392,17 +391,6 @@ def _find_scales_in(
         for found in find_scales_and_unwanted(place, fields, read, is_around=False):
             keys.add(found.name)
             yield found
-
-
-def _find_flags(
-    group: Sequence[PlacedCriterion], known: Collection[str], read: Collection[Path]
-) -> Iterator[UnmappedKey]:
-    """Find the flags that are true for some criteria alone, and of which nothing says what they do: `bonus: true`."""
-    for key in dict.fromkeys(key for _, entry in group for key in entry if key not in known):
-        places = [(*place, key) for place, entry in group if entry.get(key) is True]
-        is_some = 0 < len(places) < len(group) and places[0] not in read
-        if is_some and role_of(key, value=True) is Role.OPEN and not find_near(key, known):  # else it is an error
-            yield UnmappedKey(places[0], Role.OPEN, value=True)
 
 
 def _find_kinds(group: Iterable[PlacedCriterion], read: Collection[Path]) -> Iterator[UnmappedKey]:
