@@ -245,9 +245,9 @@ describe("fixing", () => {
     await linted(page, before + 1);
     assert.equal(await text(), MIXED.replace("  - id: c", "---\nrubrics:\n  - id: c"));
     assert.deepEqual(await rules(), ["empty-outcome"]);
-    await write(MIXED.replace("levels: {1: Names none, 3: Names one}", "score_range: [0, 4]\n    expected_outcome: Names one"));
-    await page.click("#findings .fix summary >> nth=1");
-    assert.match(await page.textContent("#findings .trouble"), /would be a new finding, coverage/);
+    await write("rubrics:\n  - {id: b, expected_outcome: Names the day}\n  - {ID: b, expected_outcome: Names the sum}\n");
+    await page.click("#findings .fix summary");
+    assert.match(await page.textContent("#findings .trouble"), /would be a new finding, duplicate-id/);
   });
 
   it("keeps what was typed after a diff was shown", async () => {

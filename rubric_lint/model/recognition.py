@@ -337,4 +337,5 @@ def is_plain(mapping: Mapping[str, Any]) -> bool:
     """Return whether a suite, a test or an assertion says nothing that bears on the scores of the rubrics in it."""
     execution = mapping.get("execution")
     is_known = execution is None or (isinstance(execution, dict) and execution.keys() <= _PLAIN_IN_EXECUTION)
-    return is_known and mapping.keys() <= _PLAIN_IN_SUITES
+    names_criteria = isinstance(mapping.get("required"), list | dict)
+    return is_known and not names_criteria and mapping.keys() <= _PLAIN_IN_SUITES

@@ -178,9 +178,10 @@ WEIGHTS = (
 )
 
 
+@pytest.mark.parametrize("after", ["", "    assertions: [{type: contains, value: x}]\n"], ids=["alone", "assertions"])
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_borderline_that_answers_may_reach_is_lost_at_its_rubric_and_not_read_again(release):
-    fixed = rewrite("a.eval.yaml", case(WEIGHTS).encode(), release, unsaid_is_required=False)
+def test_a_borderline_that_answers_may_reach_is_lost_at_its_rubric_and_not_read_again(release, after):
+    fixed = rewrite("a.eval.yaml", (case(WEIGHTS) + after).encode(), release, unsaid_is_required=False)
     assert [(told(note)[:2], fixed.before.position(note.at)[:2]) for note in fixed.notes] == [
         (("agentv.no-borderline", "0.6"), (5, 7))
     ]

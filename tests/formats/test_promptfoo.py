@@ -188,3 +188,23 @@ def test_adopt_is_advised_only_where_a_table_reads_all_rubrics(more, tmp_path, m
     (unread,) = lint(NAME, text.encode()).unread
     _, errors, _ = call("adopt", NAME)
     assert (unread.line, "adopt" in unread.reason, "is read already" in errors) == (3, not more, bool(more))
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("select-best", "compares outputs with one another"),
+        *((kind, "is not read") for kind in ("search-rubric", "not-pi", "model-graded-factuality")),
+    ],
+)
+@pytest.mark.parametrize("value", ["Says why", "file://why.txt"])
+@pytest.mark.parametrize("first", ["{type: llm-rubric, value: Says why}", "{type: equals, value: x}"])
+def test_other_types_by_which_a_model_judges_are_near_misses(first, value, kind, why):
+    result = lint(NAME, f"{HEAD}    assert:\n      - {first}\n      - {{type: {kind}, value: {value}}}\n".encode())
+    expected = f"`value` of `{kind}` {why}, so it is not checked; write what each output must meet in an `llm-rubric`"
+    assert [(each.line, each.reason) for each in result.unread] == [(6, expected)]
+
+
+@pytest.mark.parametrize("kind", ["max-score", "is-json", "similar", "moderation", "custom"])
+def test_types_by_which_no_model_judges_a_text_are_no_near_misses(kind):
+    assert lint(NAME, f"{HEAD}    assert: [{{type: {kind}, value: Says why}}]\n".encode()).unread == ()

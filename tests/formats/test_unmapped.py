@@ -96,6 +96,7 @@ UNMAPPED = {
         (2, "`weight` may say how much a criterion counts")
     ],
     f"scale: 0-10\nhandling: {{min: 1}}\nonly: [a]\nseverity: low\n{ITEMS}": [
+        (2, "`min` may bear on the score"),
         (3, "`only` may hold what bears on the score"),
         (4, "`severity: low` may bear on the score"),
     ],
@@ -118,6 +119,9 @@ UNKNOWN_BESIDE = [
         "good_enough: 2",
     ),
     *("instant_fail: [Insults the reader]", "rule: each of the criteria has to reach a score of 2", "target: 2"),
+    *("overrides: {a: {weight: 5}}", "overrides: {a: {weight: 5}, b: {weight: 1}}", "spread: {a: [2, 3], b: [1, 3]}"),
+    *("config: {min_score: 3}", "points_off: {typo: 1}", "clip: [2, 3]", "floor: [3]", "clamp: [0.2, 0.9]"),
+    *("drop_lowest: 1", "min_passed: 1", "min_criteria_passed: 1", "threshold_count: 2"),
     *("scores: {1: 0, 2: 0.2, 3: 1}", "level_values: [0, 0.2, 1]", "conversion: {'1': 0, '2': 20, '3': 100}"),
 ]
 UNKNOWN_INSIDE = [
@@ -134,7 +138,10 @@ UNKNOWN_INSIDE = [
 HARMLESS_BESIDE = [
     *("notes: {a: Look at the dates}", "order: [b, a]", "tags: [x]", "version: 3", "author: ann", "date: 2026-11-28"),
     *("url: https://example.com/x", "model: gpt", "examples: 3", "research: [R4]", "background: A text of many words."),
-    *("titles: {a: Dates}", "anchors: []", "weight: 2", "category: safety"),
+    *("titles: {a: Dates}", "anchors: []", "weight: 2", "category: safety", "revision: 1", "version: 1"),
+    *("min: 1", "lowest_level: 1", "metadata: {cases: 12}", "overrides: {a: {owner: ann}}"),
+    *("voting: {n: 3, model: gpt, top_p: 0.9}", "judge: {top_p: 1}", "drafts: {a: {lines: [1, 4], id: 1}}"),
+    *("allowed: [1, 2, 3]", "ends: [1, 3]"),
 ]
 HARMLESS_INSIDE = [
     *("title: Dates", "examples: [a]", "max: 3", "owner: ann", "type: binary", "tags: [b]"),
@@ -198,13 +205,44 @@ OURS = "rubrics: [{id: a, expected_outcome: Names the year}, {id: b, expected_ou
     ("line", "stops"),
     [
         *((line, True) for line in ("negate: true", "enabled: false", "weights: {a: 5}", "overall: min", "only: [a]")),
-        *((line, False) for line in ("order: [b, a]", "note: a", "enabled: true")),
+        *((line, True) for line in ("overrides: {a: {weight: 5}}", "drop_lowest: 1", "clip: [0, 5]", "floor: [3]")),
+        *((line, True) for line in ("extends: base.rubric.yaml", "inherits: [base.rubric.yaml]", "min_passed: 2")),
+        *((line, False) for line in ("order: [b, a]", "note: a", "enabled: true", "version: 1", "runs: 3")),
+        *((line, False) for line in ("min_score: 0", "extends: null", "page_range: [1, 5]", "lines: [1, 2]")),
     ],
 )
 def test_what_nobody_knows_beside_our_rubrics_stops_the_score(line, stops):
     examined = examine_file("a.rubric.yaml", f"{line}\n{OURS}\n".encode())
     ((_, rubric),) = examined.rubrics
     assert (rubric.refusal and rubric.refusal[0]) == ((line.partition(":")[0],) if stops else None)
+
+
+OF_CRITERIA = [
+    *(
+        "all_required: true",
+        "all_must_pass: true",
+        "required: [b]",
+        "required: {b: true}",
+        "gate: a",
+        "weights: {a: 5}",
+    ),
+    *("overrides: {a: {weight: 5}}", "drop_lowest: 1", "clip: [0, 5]", "extends: base.rubric.yaml", "only: [a]"),
+]
+OF_TESTS = [
+    *("required: true", "must_pass: true", "critical: true", "skip: true", "negate: true", "required: [name]"),
+    *("min_score: 0", "pass_count: 2", "lines: [1, 2]", "metadata: {required: [b]}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"), [*((line, True) for line in OF_CRITERIA), *((line, False) for line in OF_TESTS)]
+)
+@pytest.mark.parametrize("start", ["id: q", "id: q, input: Q, execution: {target: x}"], ids=["plain", "run"])
+def test_what_a_test_says_of_the_criteria_in_it_stops_the_score_and_what_it_says_of_itself_does_not(line, stops, start):
+    examined = examine_file("a.eval.yaml", f"tests: [{{{start}, {line}, {OURS}}}]\n".encode())
+    ((_, rubric),) = examined.rubrics
+    place = ("tests", 0, line.partition(":")[0])
+    assert (rubric.refusal and rubric.refusal[0]) == (place if stops else None)
 
 
 @pytest.mark.parametrize("text", UNMAPPED)

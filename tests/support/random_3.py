@@ -121,6 +121,8 @@ class Writer(Chances):
         for _ in range(self.random.randint(1, 4)):
             if depth and self.chance(0.3):
                 group = {"id": self.id(), **self.node(scale, depth - 1, has_ladder=has_ladder)}
+                if any(isinstance(member, dict) and member.get("weight", 1) < 0 for member in group["criteria"]):
+                    group["criteria"].append(self.text())  # which always applies, so that the penalty counts
                 extra = {"weight": self.random.choice(WEIGHTS), "expected_outcome": self.text()}
                 extra["applies_if"] = self.text()
                 group |= {name: value for name, value in extra.items() if self.chance(0.5)}

@@ -36,9 +36,11 @@ from rubric_lint.source.path import Path
 _WORDS = {"expected_outcome": "outcome"}
 _WORDS_SINCE_A6 = {**_WORDS, "required_min_score": "min_score"}
 
-# A4 and A5 have the same shape; only before A5, in four weeks of March, was there a verdict `borderline`.
-AGENTV_A3 = Dialect("agentv-a3", "AgentV, February 2026", "agentv/a3.json", _WORDS, implicit_required=True)
-AGENTV_A4 = replace(AGENTV_A3, name="agentv-a4", title="AgentV, March 2026", has_borderline=False)
+# Releases since A5 of 30 March, which have no verdict `borderline`, run suites in the shapes of A3 and A4, too.
+AGENTV_A3 = Dialect(
+    "agentv-a3", "AgentV, February 2026", "agentv/a3.json", _WORDS, implicit_required=True, has_borderline=False
+)
+AGENTV_A4 = replace(AGENTV_A3, name="agentv-a4", title="AgentV, March 2026")
 AGENTV_A6 = Dialect(
     "agentv-a6", "AgentV 4", "agentv/a6.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
 )

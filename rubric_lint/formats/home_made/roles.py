@@ -84,7 +84,8 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
             return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
-    if words & SETS["harmless"] and not words & _NOT_HARMLESS:
+    is_mark = is_number(value) and not words.isdisjoint(SETS["mark"])  # `threshold_count: 2`
+    if words & SETS["harmless"] and not (is_mark or words & _NOT_HARMLESS):
         return Role.HARMLESS
     if scales and is_number(value) and _is_end(words, value, scales):
         return Role.HARMLESS
@@ -115,7 +116,7 @@ _STOPS = SETS["gate"] - SETS["severe"]
 
 def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
     """Return whether a number only repeats an end of a scale: `max: 3`."""
-    is_least = not words.isdisjoint(SETS["least"])
+    is_least = _is_least(words - SETS["scales"] - SETS["of_best"])
     is_end = is_least or not words.isdisjoint(HIGH_WORDS | SETS["best"])
     ends = (low if is_least else high for low, high in scales)
     return is_end and any(value == end for end in ends)
@@ -123,7 +124,7 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
 
 _ROLE_WORDS = frozenset({"scoring", "method", "passes", "sum"}).union(
     *(SETS[name] for name in ("weights", "changes", "penalty", "gate", "must", "mark", "less", "least", "of_scores")),
-    *(SETS[name] for name in ("grades", "scales", "ways")),
+    *(SETS[name] for name in ("grades", "scales", "ways", "extends")),
 )
 
 
@@ -194,6 +195,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.PASS, has_marks and is_number),
         (Role.VERDICT, has_marks or ((is_around or is_several) and _are_grades(words, value))),
         (Role.COMBINE, is_text and _is_other_way(words, said)),
+        (Role.CRITERIA, is_around and (is_text or is_several) and words & SETS["extends"]),
         (Role.JUDGED_BY, is_inside and is_word and words & SETS["of_judges"] and said & SETS["other_judges"]),
     )
 

@@ -89,14 +89,16 @@ def find_around_in_suite(
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
-    for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_next_to(at):
+    search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids)
+    for key in search.find_next_to(at):
         words = split_words(str(key.place[at]))
         is_direct = len(key.place) == len(path) and not key.quote  # it stands next to the list of criteria
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
         # With aliases, a mapping or a list may be the rubric itself, written at another place.
         is_part = document.may_borrow and key.is_several and key.role is not Role.SCALE
-        is_read = is_part or not known.isdisjoint(map(str, key.place[at:]))
-        if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):
+        is_known = not (known.isdisjoint(map(str, key.place[at:])) or (is_direct and _is_gate_of(key, search.ids)))
+        bears = is_grader or is_of_rubric(key, search.ids)
+        if may_bear and bears and not (is_part or is_known or key.is_of_case):
             unmapped.append(key)
     return unmapped
 
@@ -108,11 +110,17 @@ _HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""
 
 
-def _is_of_rubric(key: UnmappedKey) -> bool:
+def _is_gate_of(key: UnmappedKey, ids: Collection[str]) -> bool:
+    """Return whether a key may be the gates of criteria that it names: `required: [b]`; alone, it is one of a test."""
+    names = key.value if key.is_several else [key.value]
+    return key.role is Role.GATE and bool(names) and all(isinstance(name, str) and name in ids for name in names)
+
+
+def is_of_rubric(key: UnmappedKey, ids: Collection[str] = ()) -> bool:
     """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
     words = split_words(key.name)
     if key.role is Role.GATE:
-        return key.is_several
+        return key.is_several or "all" in words or _is_gate_of(key, ids)
     if key.role is Role.DIRECTION and not key.quote:
         said = split_words(str(key.value))
         return bool((words | said) & SETS["of_ranks"] or (words & DIRECTIONS and said & LOW_WORDS))
@@ -382,7 +390,7 @@ class UnmappedSearch:
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
             if whole is None:
-                yield from self._join(found)
+                yield from self._join(found or list(self._find_numbers(place, value)))
             else:
                 yield UnmappedKey(place, whole, value)
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
@@ -449,6 +457,21 @@ class UnmappedSearch:
         if isinstance(value, dict):
             is_open = any(map(_is_setting, value.values()))
         return Role.OPEN if is_open else None
+
+    def _find_numbers(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find the numbers, and lists of them, that a list or a mapping next to the criteria is or has.
+
+        Those of a mapping that names a model are about that.
+        """
+        if self.is_described or len(place) != len(self.path):
+            return
+        inner = {(*place, key): part for key, part in value.items()} if isinstance(value, dict) else {place: value}
+        for own, part in inner.items() if "model" not in value else ():
+            numbers = part if isinstance(part, list) else [part]
+            is_known = own in self.read or self._is_unused(own) or not all(map(is_number, numbers))
+            key = "_".join(map(str, own[len(place) - 1 :]))
+            if part != [] and not is_known and role_of(key, part, self.scales, is_around=True) is Role.OPEN:
+                yield UnmappedKey(own, Role.OPEN, part)
 
     def _is_criterion(self, value: Any) -> bool:
         """Return whether a mapping around the criteria of a table is one more: it has an id and a text as theirs."""
@@ -579,6 +602,13 @@ def _is_order(values: Sequence[Any]) -> bool:
 
 
 def _is_setting(value: Any) -> bool:
-    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text."""
+    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text.
+
+    A list is one if it has numbers, and a mapping if something in it is, under a key that says nothing harmless.
+    """
+    if isinstance(value, list):
+        return any(map(is_number, value))
+    if isinstance(value, dict):
+        return any(_is_setting(part) and role_of(key, part) is not Role.HARMLESS for key, part in value.items())
     is_text = isinstance(value, str) and len(value.split()) >= FEW
-    return value is not None and not (is_text or isinstance(value, list | dict))
+    return value is not None and not is_text

@@ -239,6 +239,7 @@ _TEXTS = {
         subject audience behavior evaluator evidence explanations instructions mistake mistakes question questions
         reasoning id ids line lines row column page index order position number version year month day date time
         timestamp seed temperature count length chapter step phase increment precision decimals confidence samples
+        metadata meta info revision edition
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
     "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",
@@ -257,6 +258,8 @@ _TEXTS = {
         geometric harmonic trimmed median minimum min lowest worst maximum max highest best product multiply
         multiplicative majority strictest weakest
     """,
+    # Another file whose criteria are meant too.
+    "extends": "extends extend inherits inherit",
     # Weights that do not count.
     "alike": "equal equally uniform same none",
     # A key about something else than a score.

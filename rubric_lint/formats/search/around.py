@@ -27,10 +27,11 @@ from rubric_lint.formats.home_made.unmapped import (
     find_around_in_suite,
     find_at_top_of_suite,
     find_scales_and_unwanted,
+    is_of_rubric,
 )
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
-from rubric_lint.model.criterion import read_number
+from rubric_lint.model.criterion import is_number, read_number
 from rubric_lint.model.messages import describe, shorten
 from rubric_lint.model.recognition import CRITERIA, KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
 from rubric_lint.model.schema import RubricSchema, schema_for, schema_of
@@ -78,6 +79,7 @@ def find_around(document: Document, path: Path) -> Around:
     fields = {} if usual is None else dict(_find_fields_of_3(document, path, usual))
     search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(value))
     found = _drop_usual(search.find_next_to(len(path) - 1), lambda: usual)
+    found += _find_limits(document, path, {key.place for key in found})
     if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
         found = [key for key in found if len(key.place) == len(path) and (not key.is_several or key.role is Role.SCALE)]
     mark = _advise_on_marks(document) if found else ""
@@ -90,6 +92,16 @@ def find_around(document: Document, path: Path) -> Around:
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
         doubts += find_other_criteria(values)
     return Around(doubts=tuple(doubts))
+
+
+def _find_limits(document: Document, path: Path, known: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the numbers next to a list of criteria by their keys, and lists of numbers, but for what is `known`."""
+    for key, value in document.value(path[:-1]).items():
+        place = (*path[:-1], key)
+        is_limit = is_number(value) and bool(value) and not split_words(key).isdisjoint(SETS["least"] | SETS["mark"])
+        is_range = isinstance(value, list) and bool(value) and all(map(is_number, value))
+        if (is_limit or is_range) and place not in known and role_of(key, value, is_around=True) is Role.OPEN:
+            yield UnmappedKey(place, Role.OPEN, value, is_around=True)
 
 
 def _find_fields_of_3(document: Document, path: Path, usual: Collection[Any]) -> Iterator[tuple[Path, str]]:
@@ -240,6 +252,9 @@ def _find_in_holders(
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = _drop_usual(find(document, path[:end], scales, known), find_usual)
+            if end == len(path) and not document.may_borrow:
+                places = {doubt.place for doubt in found}.union((*above, key) for key in known)
+                found += [key for key in _find_limits(document, path, places) if is_of_rubric(key)]
             yield from ((doubt.place, doubt.format_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
             others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
@@ -440,10 +455,9 @@ def _list_entries(view: View) -> list[PlacedCriterion]:
     A mapping of levels is both the criterion and what is around them.
     """
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    entries: list[PlacedCriterion] = []
-    for place in places:
-        if place != view.path:
-            entries.append((place, as_mapping(view.document.value(place))))
+    entries: list[PlacedCriterion] = [
+        (place, as_mapping(view.document.value(place))) for place in places if place != view.path
+    ]
     return entries if any(entry for _, entry in entries) else []
 
 

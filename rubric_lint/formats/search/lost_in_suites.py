@@ -328,6 +328,12 @@ def _find_in_turns(document: Document) -> Iterator[Problem]:
 # Near misses: known forms of assertions that are not read.
 _LISTS = ("assertions", "assert")
 _JUDGES = frozenset({*JUDGED_TYPES, *(f"not-{kind}" for kind in JUDGED_TYPES)})
+_NOT_READ = {
+    "select-best": "compares outputs with one another",
+    **dict.fromkeys(("search-rubric", "pi", "model-graded-factuality"), "is not read"),
+}
+"""The types of promptfoo by which a model judges by a `value` that is never a rubric here, and why not."""
+
 _MOVE = "put it in the `assert` of an entry of `tests`"
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
@@ -392,6 +398,10 @@ def _find_value(
 ) -> Iterator[tuple[Path, str]]:
     kind, value = assertion.get("type"), assertion.get("value")
     place = (*path, "value")
+    bare = kind.removeprefix("not-") if isinstance(kind, str) else ""
+    if bare in _NOT_READ and value and not of_agentv:
+        advice = "write what each output must meet in an `llm-rubric`"
+        yield place, f"`value` of `{kind}` {_NOT_READ[bare]}, so it is not checked; {advice}"
     if not isinstance(kind, str) or kind not in _JUDGES or place in rubrics or path in rubrics:
         return
     reason = ""

@@ -47,7 +47,7 @@ function begin(make: () => Promise<Server>): Promise<[server: Server, ms: number
 it("the package is small", (context) => {
   const size = (folder: string): number => readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
   const packed = statSync("rubric-lint.vsix").size;
-  assert.ok(packed < 12_000_000, `the package has ${String(packed)} bytes`);
+  assert.ok(packed < 13_000_000, `the package has ${String(packed)} bytes`);
   context.diagnostic(`${(packed / 1e6).toFixed(1)} MB; what is built in has ${(size("dist/builtin") / 1e6).toFixed(1)} MB unpacked`);
 });
 
@@ -107,7 +107,8 @@ for (const [place, make] of [
         }
         const [theirs, nativeTime] = await timed(() => native.fixes(uri, text));
         const [ours, time] = await timed(() => builtIn.fixes(uri, text));
-        assert.deepEqual(ours, theirs, uri);
+        const edits = theirs.filter(({ command }) => !command); // commands run programs, which are not built in
+        assert.deepEqual(ours, edits, uri);
         count += ours.length;
         times[0] = (times[0] ?? 0) + nativeTime;
         times[1] = (times[1] ?? 0) + time;

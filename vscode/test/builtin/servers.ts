@@ -45,6 +45,7 @@ interface Published {
 export interface Action {
   readonly title: string;
   readonly edit?: unknown;
+  readonly command?: unknown;
 }
 
 /** A server and what it said. */
