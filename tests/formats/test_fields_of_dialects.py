@@ -272,3 +272,28 @@ def test_a_table_for_a_system_names_each_unused_key_once(name):
     (candidate,) = find_describable(documents, Hints())
     unused = candidate.as_table()["unused"]
     assert unused == list(dict.fromkeys(unused))
+
+
+FLAGGED = """\
+{"prompt_id": "a", "prompt": [{"role": "user", "content": "q"}], "rubrics": [
+  {"criterion": "Names the day of the visit", "points": 5, "tags": [], FIRST},
+  {"criterion": "Names the hour of the visit", "points": 3, "tags": [], SECOND}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        ('"optional": false', '"optional": true', [3]),
+        ('"bonus": true', '"bonus": false', [2]),
+        ('"type": "bonus"', '"type": "factual"', [2]),
+        ('"checked": true', '"checked": false', []),
+        ('"bonus": false', '"bonus": false', []),
+        ('"note": ""', '"owner": true', []),
+    ],
+)
+def test_a_flag_that_may_bear_on_the_score_stops_that_of_a_system_too(first, second, lines):
+    text = FLAGGED.replace("FIRST", first).replace("SECOND", second)
+    examined = examine_file("healthbench.json", text.encode())
+    assert [unread.line for unread in examined.result.unread] == lines
+    assert [bool(rubric.view.refusal) for _, rubric in examined.rubrics] == [bool(lines)]

@@ -431,6 +431,34 @@ def test_a_1_that_may_mean_yes_or_a_score_is_not_scored(scale, flag):
     assert (rubric.view.refusal, codes(result.findings)) == (None, [])
 
 
+STOPS = {  # by a field of a criterion: what it may do
+    "sign: -1": "be a penalty",
+    "sign: minus": "be a penalty",
+    "sign: '-1'": "be a penalty",
+    "type: bonus": "change scores",
+    "kind: optional": "leave a criterion out",
+    "good: low": "say which scores are better",
+    "desired: lower": "say which scores are better",
+    "direction: -1": "say which scores are better",
+}
+
+
+@pytest.mark.parametrize("field", STOPS)
+def test_a_kind_and_a_sign_of_a_criterion_stop_its_score(field):
+    rubric, _ = examine(f"scale: yes-no\n{ITEMS.replace('id: b', f'id: b, {field}')}")
+    key = field.partition(":")[0]
+    place, reason = rubric.view.refusal
+    assert (place[-1], f"may {STOPS[field]}," in reason) == (key, True)
+
+
+@pytest.mark.parametrize(
+    "field", ["sign: 1", "sign: plus", "type: factual", "category: low", "good: high", "type: 2", "kind: style"]
+)
+def test_other_kinds_and_signs_stop_nothing(field):
+    rubric, result = examine(f"scale: yes-no\n{ITEMS.replace('id: b', f'id: b, {field}')}")
+    assert (rubric.view.refusal, result.unread) == (None, ())
+
+
 MIXED = """\
 scale: yes-no
 criteria:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.formats.home_made.direction import DIRECTIONS, HIGH_WORDS, is_reversed
+from rubric_lint.formats.home_made.direction import DIRECTIONS, HIGH_WORDS, LOW_WORDS, is_reversed
 from rubric_lint.formats.home_made.format_table import list_words, split_words
 from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends
 from rubric_lint.formats.home_made.vocabulary import SETS, SurroundingWords
-from rubric_lint.model.criterion import is_number
+from rubric_lint.model.criterion import is_number, read_number
 
 
 class Role(StrEnum):
@@ -149,6 +149,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
         (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & _MAYBE_LEFT_OUT)),
+        (Role.CHANGE, not is_around and words & SETS["changes"]),
         (Role.GATE, is_gate(key) or (words & SETS["gate"] and words & SETS["conditions"])),
     )
 
@@ -160,6 +161,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
     is_word = is_text and " " not in value.strip()
     said = split_words(value) if is_text else frozenset[str]()
     is_part = is_several or _says_part(value)
+    is_kind = is_inside and is_word and words & SETS["kinds"]  # `type: bonus` says what `bonus: true` does
     is_weight, is_default = words & SETS["weights"], words & SETS["defaults"]
     has_marks = is_around and is_pass_mark(key) and _have_parts(value)
     gates = SETS["gate"] | SETS["must"] | SETS["mark"]
@@ -176,8 +178,11 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.WEIGHT, is_weight and is_inside and is_word),
         (Role.WEIGHT, is_weight and said & SETS["alike"] and len(said) < FEW),
         (Role.NEGATIVE, is_inside and is_word and is_bad(said)),
-        (Role.NEGATIVE, is_inside and is_text and _is_bad_kind(words, value)),
+        (Role.NEGATIVE, is_inside and not is_several and _is_bad_kind(words, value)),
+        (Role.DIRECTION, is_inside and is_word and _is_of_good(words) and said & LOW_WORDS),
         (Role.CHANGE, is_part and words & SETS["changes"]),
+        (Role.CHANGE, is_kind and said & SETS["changes"]),
+        (Role.LEFT_OUT, is_kind and said & (SETS["left_out"] | _MAYBE_LEFT_OUT)),
         (Role.NEGATIVE, is_part and words & SETS["penalty"]),
         (Role.VERDICT, is_number and (words & SETS["less"] or (is_around and key == "passes"))),
         (Role.GATE, is_number and (is_limit or (is_default and words & (SETS["least"] | SETS["must"])))),
@@ -307,11 +312,19 @@ def _is_named(key: str, names: Collection[str]) -> bool:
 
 
 def _is_bad_kind(words: frozenset[str], value: Any) -> bool:
-    """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `kind: not allowed`."""
-    if not isinstance(value, str) or not words & (SETS["kinds"] | DIRECTIONS):
+    """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `sign: -1`, `kind: not allowed`."""
+    if not words & (SETS["kinds"] | DIRECTIONS):
         return False
-    is_sign = value.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
+    if not isinstance(value, str):
+        number = read_number(value)
+        return number is not None and number < 0 and words.isdisjoint(DIRECTIONS)
+    is_sign = value.strip().lower() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}", "minus", "-1"}
     return is_sign or (len(value.split()) < FEW and is_bad(split_words(value)))
+
+
+def _is_of_good(words: frozenset[str]) -> bool:
+    """Return whether the words of a key say which scores are good: `good`, `desired_score`."""
+    return bool(words & SETS["wanted"]) and words <= SETS["wanted"] | SETS["of_best"]
 
 
 def _is_other_way(words: frozenset[str], said: frozenset[str]) -> bool:
