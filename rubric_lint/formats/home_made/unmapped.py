@@ -390,7 +390,7 @@ class UnmappedSearch:
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
             if whole is None:
-                if not (found or self.is_described):
+                if not (found or is_known or self.is_described or split_words(key) & SETS["of_cases"]):
                     found = list(self._find_numbers(place, value))
                 yield from self._join(found)
             else:

@@ -224,7 +224,7 @@ _TEXTS = {
     # A key of a rule that says in which case it holds.
     "rules": "if when unless condition conditions trigger triggers",
     # Parts of an evaluation that may have conditions of their own.
-    "of_cases": "case cases test tests scenario scenarios step steps workflow routes tools",
+    "of_cases": "case cases test tests scenario scenarios step steps workflow routes tools difficulty",
     # A key whose text says when an answer passes, however long it is.
     "verdicts": "rule rules decision verdict logic policy",
     # A key that bears on scores, whatever else it says.
