@@ -146,7 +146,8 @@ HARMLESS_BESIDE = [
         "difficulty: {easy: 1, hard: 2}",
         "drafts: {a: {lines: [1, 4], id: 1}}",
     ),
-    *("allowed: [1, 2, 3]", "ends: [1, 3]", "difficulty: {easy: 1, hard: 2}"),
+    *("allowed: [1, 2, 3]", "ends: [1, 3]"),
+    *("output: {max_words: 200}", "sampling: {n: 3}", "years: [2025]", "difficulty: {easy: 1, hard: 2}"),
 ]
 HARMLESS_INSIDE = [
     *("title: Dates", "examples: [a]", "max: 3", "owner: ann", "type: binary", "tags: [b]"),

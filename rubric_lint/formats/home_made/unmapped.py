@@ -390,7 +390,7 @@ class UnmappedSearch:
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
             if whole is None:
-                if not (found or is_known or self.is_described or split_words(key) & SETS["of_cases"]):
+                if not (found or is_known or self.is_described or split_words(key) & _OF_OTHERS):
                     found = list(self._find_numbers(place, value))
                 yield from self._join(found)
             else:
@@ -531,6 +531,10 @@ class UnmappedSearch:
                 if all(own in ("*", str(step)) for own, step in pairs):
                     return True
         return False
+
+
+_OF_OTHERS = SETS["of_cases"] | SETS["of_formats"] | {"words"}
+"""Words of a mapping whose numbers are about cases or outputs, not about scores."""
 
 
 def _are_rules(value: Any) -> bool:

@@ -239,7 +239,7 @@ _TEXTS = {
         subject audience behavior evaluator evidence explanations instructions mistake mistakes question questions
         reasoning id ids line lines row column page index order position number version year month day date time
         timestamp seed temperature count length chapter step phase increment precision decimals confidence samples
-        metadata meta info revision edition
+        metadata meta info revision edition sampling generation params parameters runner calibration pages years
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
     "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",
