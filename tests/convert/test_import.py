@@ -313,6 +313,38 @@ def test_a_pass_mark_above_a_table_and_weights_of_more_than_the_whole_are_told()
     assert ("`Pass: 4`" in told, "110%" in told) == (True, True)
 
 
+@pytest.mark.parametrize(
+    ("total", "said"),
+    [
+        ("Total,20", "the row says 20, but the weights add up to 15; correct one of them"),
+        ("**Total points**,14.5", "the row says 14.5, but the weights add up to 15; correct one of them"),
+        ("Sum,20 pts", "the row says 20, but the weights add up to 15; correct one of them"),
+        *(
+            (right, "")
+            for right in ("Total,15", "Total,15.0", "Total,100%", "Subtotal,10", "Max score,10", "Total,n/a")
+        ),
+    ],
+)
+def test_a_total_that_is_not_the_sum_of_the_weights_is_told_at_its_cell(total, said):
+    code, written, told = import_file("r.csv", f"Criterion,Points\nNames the date,10\nNames the sum,5\n{total}\n")
+    column = len(total.partition(",")[0]) + 2
+    notes = [line for line in told.splitlines() if "add up" in line]
+    assert (code, written.count("  - id:"), notes) == (0, 2, [f"r.csv:4:{column}: {said}"] if said else [])
+
+
+@pytest.mark.parametrize("word", ["bonus", "Penalty", "bonus item", "deduction"])
+def test_a_column_of_which_a_cell_says_bonus_or_penalty_is_refused(word):
+    text = f"Criterion,Sort,Points\nNames the date,normal,10\nNames the sum,{word},5\n"
+    refused(text, "1:11: column `Sort` may bear on the score, and its header does not say how")
+    assert import_file("r.csv", text, "--ignore-column", "Sort")[0] == 0
+
+
+@pytest.mark.parametrize("word", ["normal", "No penalty for a date without a year", "critical"])
+def test_a_column_of_other_words_is_told_as_not_read(word):
+    code, _, told = import_file("r.csv", f"Criterion,Sort,Points\nNames the date,normal,10\nNames the sum,{word},5\n")
+    assert (code, "column `Sort` is not read" in told) == (0, True)
+
+
 def test_a_table_in_html_is_told_as_not_read(said):
     said(import_file("r.md", "<table><tr><th>id</th></tr></table>\n"))
     assert import_file("r.md", f"```\n<table>\n> {TABLE}```\n\n{TABLE}")[2] == ""

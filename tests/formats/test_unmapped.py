@@ -140,8 +140,14 @@ HARMLESS_BESIDE = [
     *("url: https://example.com/x", "model: gpt", "examples: 3", "research: [R4]", "background: A text of many words."),
     *("titles: {a: Dates}", "anchors: []", "weight: 2", "category: safety", "revision: 1", "version: 1"),
     *("min: 1", "lowest_level: 1", "metadata: {cases: 12}", "overrides: {a: {owner: ann}}"),
-    *("voting: {n: 3, model: gpt, top_p: 0.9}", "judge: {top_p: 1}", "drafts: {a: {lines: [1, 4], id: 1}}"),
+    *(
+        "voting: {n: 3, model: gpt, top_p: 0.9}",
+        "judge: {top_p: 1}",
+        "difficulty: {easy: 1, hard: 2}",
+        "drafts: {a: {lines: [1, 4], id: 1}}",
+    ),
     *("allowed: [1, 2, 3]", "ends: [1, 3]"),
+    *("output: {max_words: 200}", "sampling: {n: 3}", "years: [2025]", "difficulty: {easy: 1, hard: 2}"),
 ]
 HARMLESS_INSIDE = [
     *("title: Dates", "examples: [a]", "max: 3", "owner: ann", "type: binary", "tags: [b]"),

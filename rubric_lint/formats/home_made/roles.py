@@ -84,9 +84,9 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
             return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
-    is_mark = is_number(value) and not words.isdisjoint(SETS["mark"])  # `threshold_count: 2`
-    if words & SETS["harmless"] and not (is_mark or words & _NOT_HARMLESS):
-        return Role.HARMLESS
+    if words & SETS["harmless"] and not words & _NOT_HARMLESS:
+        is_mark = bool(words & SETS["mark"]) and is_number(value)  # `threshold_count: 2`
+        return Role.OPEN if is_mark else Role.HARMLESS
     if scales and is_number(value) and _is_end(words, value, scales):
         return Role.HARMLESS
     return Role.OPEN

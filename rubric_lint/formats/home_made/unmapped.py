@@ -390,7 +390,9 @@ class UnmappedSearch:
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
             if whole is None:
-                yield from self._join(found or list(self._find_numbers(place, value)))
+                if not (found or is_known or self.is_described or split_words(key) & _OF_OTHERS):
+                    found = list(self._find_numbers(place, value))
+                yield from self._join(found)
             else:
                 yield UnmappedKey(place, whole, value)
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
@@ -463,7 +465,7 @@ class UnmappedSearch:
 
         Those of a mapping that names a model are about that.
         """
-        if self.is_described or len(place) != len(self.path):
+        if len(place) != len(self.path):
             return
         inner = {(*place, key): part for key, part in value.items()} if isinstance(value, dict) else {place: value}
         for own, part in inner.items() if "model" not in value else ():
@@ -529,6 +531,10 @@ class UnmappedSearch:
                 if all(own in ("*", str(step)) for own, step in pairs):
                     return True
         return False
+
+
+_OF_OTHERS = SETS["of_cases"] | SETS["of_formats"] | {"words"}
+"""Words of a mapping whose numbers are about cases or outputs, not about scores."""
 
 
 def _are_rules(value: Any) -> bool:

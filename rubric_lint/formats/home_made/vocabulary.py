@@ -224,7 +224,7 @@ _TEXTS = {
     # A key of a rule that says in which case it holds.
     "rules": "if when unless condition conditions trigger triggers",
     # Parts of an evaluation that may have conditions of their own.
-    "of_cases": "case cases test tests scenario scenarios step steps workflow routes tools",
+    "of_cases": "case cases test tests scenario scenarios step steps workflow routes tools difficulty",
     # A key whose text says when an answer passes, however long it is.
     "verdicts": "rule rules decision verdict logic policy",
     # A key that bears on scores, whatever else it says.
@@ -239,7 +239,7 @@ _TEXTS = {
         subject audience behavior evaluator evidence explanations instructions mistake mistakes question questions
         reasoning id ids line lines row column page index order position number version year month day date time
         timestamp seed temperature count length chapter step phase increment precision decimals confidence samples
-        metadata meta info revision edition
+        metadata meta info revision edition sampling generation params parameters runner calibration pages years
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
     "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",

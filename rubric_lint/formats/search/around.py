@@ -97,9 +97,11 @@ def find_around(document: Document, path: Path) -> Around:
 def _find_limits(document: Document, path: Path, known: Collection[Path]) -> Iterator[UnmappedKey]:
     """Find the numbers next to a list of criteria by their keys, and lists of numbers, but for what is `known`."""
     for key, value in document.value(path[:-1]).items():
+        if not value or isinstance(value, str | dict):
+            continue
         place = (*path[:-1], key)
-        is_limit = is_number(value) and bool(value) and not split_words(key).isdisjoint(SETS["least"] | SETS["mark"])
-        is_range = isinstance(value, list) and bool(value) and all(map(is_number, value))
+        is_limit = is_number(value) and not split_words(key).isdisjoint(SETS["least"] | SETS["mark"])
+        is_range = isinstance(value, list) and all(map(is_number, value))
         if (is_limit or is_range) and place not in known and role_of(key, value, is_around=True) is Role.OPEN:
             yield UnmappedKey(place, Role.OPEN, value, is_around=True)
 

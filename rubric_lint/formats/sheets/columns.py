@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rubric_lint.formats.home_made.format_table import split_words
-from rubric_lint.formats.home_made.roles import is_gate
+from rubric_lint.formats.home_made.roles import FEW, is_gate
 from rubric_lint.formats.home_made.scores import is_prose, is_statement, split_score
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, Headers, LevelWords
 from rubric_lint.formats.sheets.cells import (
@@ -403,7 +403,7 @@ class HeaderReader:
             elif (self.steps or len(names) > 1) and cell.text.strip() in names:
                 shown = quote_names(names)
                 fault = f"{shown} may name levels, and nothing says their scores; say them with --map 'level 3={name}'"
-            elif split_words(cell.text) & _BEARING or self._are_amounts(cells):
+            elif split_words(cell.text) & _BEARING or self._are_amounts(cells) or any(map(_says_change, cells)):
                 fault = f"column `{name}` may bear on the score, and its header does not say how"
                 fault += f"; say what it holds with --map 'FIELD={name}', or leave it out with --ignore-column '{name}'"
             if fault:
@@ -416,6 +416,11 @@ class HeaderReader:
         amounts = [amount for amount in (find_amount(cell.text) for cell in cells) if amount is not None]
         is_count = amounts == [str(number) for number in range(1, len(cells) + 1)]
         return 2 * len(amounts) > len(self.rows) and not is_count
+
+
+def _says_change(cell: Cell) -> bool:
+    """Return whether a cell is a word or two of which one is a penalty or a bonus: `bonus`, `Penalty item`."""
+    return len(cell.text.split()) < FEW and not split_words(cell.text).isdisjoint(SETS["penalty"] | SETS["changes"])
 
 
 def _list_columns(table: CellTable) -> Iterator[int]:

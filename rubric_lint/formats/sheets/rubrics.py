@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -87,6 +87,10 @@ def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlac
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
 _GATES = ("required_min_score", "required_min_level", "minimum")
 _TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:imum)? score", re.IGNORECASE)
+
+
+_IS_SUM = re.compile(r"\W*(?:grand )?(?:total|sum)\b", re.IGNORECASE)
+"""The names of rows that add up all others, not a part of them or their scores by weight."""
 
 
 def is_total(name: str) -> bool:
@@ -185,6 +189,7 @@ class _TableReader:
     are_levels: bool = False
     scale: tuple[int, int] | None = None
     has_penalties: bool = False
+    totals: list[Row] = field(default_factory=list)
 
     def read(self) -> TableRubric:
         """Read the rubric in the layout that the columns show."""
@@ -230,6 +235,8 @@ class _TableReader:
                 raise TableError(row.place, message)
             if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
                 self.notes.append(TableNote(row.place, f"not read: the row `{shorten(words[0])}`"))
+                if _IS_SUM.match(words[0]):
+                    self.totals.append(row)
             elif words:
                 yield row
 
@@ -524,15 +531,24 @@ class _TableReader:
             if not has_scale:
                 message += ", and each criterion is met or not"
             self.notes.append(TableNote(self.columns.head("weight").place, message))
-        if texts[0].endswith("%") and not self.columns.has_scale:
-            self._note_percents(cells, texts)
+        if not self.columns.has_scale:
+            self._note_sum(cells, texts)
 
-    def _note_percents(self, cells: list[Cell], texts: list[str]) -> None:
-        """Note percents of another whole."""
-        total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
-        if abs(total - 100) > len(cells):
-            message = f"the weights add up to {total.normalize():f}%, not to 100%"
+    def _note_sum(self, cells: list[Cell], texts: list[str]) -> None:
+        """Note percents of another whole, and else a row of totals with another sum than that of the weights."""
+        total = _add_up(texts, cells[0].place)
+        are_percents = texts[0].endswith("%")
+        if are_percents and abs(total - 1) * 100 > len(cells):
+            message = f"the weights add up to {(total * 100).normalize():f}%, not to 100%"
             self.notes.append(TableNote(cells[0].place, message))
+            return
+        stated = self.columns.cells(self.totals, "weight") if len(self.totals) == 1 else []
+        written = find_amount(stated[0].value) if stated else None
+        if written and not are_percents and not written.endswith("%"):
+            other = _add_up([written], stated[0].place)
+            if other != total:
+                message = f"the row says {other.normalize():f}, but the weights add up to {total.normalize():f}"
+                self.notes.append(TableNote(stated[0].place, f"{message}; correct one of them"))
 
     def _refuse_fields_of_criteria(self) -> None:
         """Refuse the fields of criteria in a table that is the scale of the whole answer."""
@@ -541,6 +557,10 @@ class _TableReader:
                 reason = "it is the scale of the whole answer"
                 message = f"`{name}` is a field of a criterion, and this table names none: {reason}"
                 raise TableError(self.columns.head(name).place, message)
+
+
+def _add_up(texts: Iterable[str], place: CellPlace) -> Decimal:
+    return sum((Decimal(read_number(Cell(text, place))) for text in texts), Decimal(0))
 
 
 def _count_decimals(number: Number) -> int:
