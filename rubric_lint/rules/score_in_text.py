@@ -52,8 +52,11 @@ def _find_score(outcome: OutcomeText) -> tuple[str, list[Decimal]] | None:
     text = outcome.text
     if _DIGIT.search(text) is None:
         return None
-    pattern = _OF_BANDS if outcome.scores else _OF_LEVELS
-    for found in re.finditer(pattern, text):
+    if outcome.scores:
+        matches = re.finditer(_OF_BANDS, text)
+    else:
+        matches = re.finditer(_OF_LEVELS, text)
+    for found in matches:
         groups = found.groupdict()
         numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
         if numbers == sorted(numbers):  # 3 to 1 is the score of a game

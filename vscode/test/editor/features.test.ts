@@ -182,8 +182,8 @@ describe("in the window", () => {
       assert.deepEqual(await texts(offered()), [
         "End [0, 5] at 3 (unsafe)",
         "Start [4, 7] at 6 (unsafe)",
-        "Fix all 2 findings of overlap in this file: end the lower band before the upper one starts (unsafe)",
-        "Fix all 2 findings of overlap in this file: start the upper band after the lower one ends (unsafe)",
+        "Fix all 2 findings of overlap in this file: end each lower band before the upper one starts (unsafe)",
+        "Fix all 2 findings of overlap in this file: start each upper band after the lower one ends (unsafe)",
         "Ignore overlap here",
       ]);
       await film.take(window, "choices", "Two bands overlap: the light bulb has a fix for each answer, and one for all overlaps of the file.");
@@ -201,7 +201,7 @@ describe("in the window", () => {
     });
 
     it("of all findings of a rule are confirmed together", async () => {
-      await choose("Fix all 2 findings of overlap in this file: end the lower");
+      await choose("Fix all 2 findings of overlap in this file: end each lower");
       assert.deepEqual(await texts(changes()), ["shipping.yaml", "- score_range: [0, 53]", "- score_range: [0, 32]"]);
       await film.take(window, "all-of-a-kind", "The fixes for all findings of a rule are one diff.");
       await window.page.getByRole("button", { name: "Discard" }).click();
