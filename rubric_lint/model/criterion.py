@@ -632,3 +632,8 @@ def to_fraction(number: Mark) -> "Fraction":
 
 
 _SMALLEST = -1000
+
+
+def name_worse(units: tuple[int, int] | None) -> str:
+    """Return which numbers of a scale with these units are the worse ones: `lower`, or `higher` if it is reversed."""
+    return "higher" if units and units[0] > units[1] else "lower"

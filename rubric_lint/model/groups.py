@@ -93,8 +93,3 @@ def format_gate(gate: Fraction, units: tuple[int, int] | None) -> str:
     """Write the gate of a group in units of its scale: `>= 3.5`, or `<= 3` if lower scores are better."""
     sign = "<=" if units and units[0] > units[1] else ">="
     return f"{sign} {format_in_units(gate, units)}"
-
-
-def name_worse(units: tuple[int, int] | None) -> str:
-    """Return which numbers of a scale with these units are the worse ones: `lower`, or `higher` if it is reversed."""
-    return "higher" if units and units[0] > units[1] else "lower"

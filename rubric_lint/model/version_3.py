@@ -25,12 +25,13 @@ from rubric_lint.model.criterion import (
     Mark,
     as_answer,
     is_number,
+    name_worse,
     read_key,
     read_weight,
     to_fraction,
 )
 from rubric_lint.model.finding import Problem, RelatedPlace
-from rubric_lint.model.groups import Group, name_worse
+from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import describe, find_near, list_never_missed_values, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.model.rubric import fold_id, is_placeholder
@@ -160,7 +161,8 @@ def read_rubric(document: Document, path: Path) -> View:
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     if borderline is not None and borderline == threshold:
-        reading.report_idle_borderline(scale if is_number(node["borderline_threshold"]) else None)
+        of_mark = scale if is_number(node["borderline_threshold"]) else None
+        reading.report_idle_borderline(of_mark)
     span = units = None
     if scale:
         units = scale.units
@@ -575,10 +577,11 @@ class _Version3Reader:
                 continue
             if found and share >= found[-1][1] and is_falling:
                 is_falling = False
+                units = scale.units if scale and is_number(minimum) else None
                 values = {
                     "grade": shorten(name),
                     "other": shorten(found[-1][0]),
-                    "lower": name_worse(scale.units if scale and is_number(minimum) else None),
+                    "lower": name_worse(units),
                 }
                 related = RelatedPlace("the grade before it", before, Part.KEY)
                 self._report("bounds", "grade-order", place, Part.KEY, values, related)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.model.criterion import as_integer
+from rubric_lint.model.criterion import as_integer, name_worse
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.groups import name_worse
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema

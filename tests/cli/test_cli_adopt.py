@@ -551,6 +551,7 @@ ASKING = {
 }
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("text", ASKING.values(), ids=ASKING)
 def test_a_suggestion_never_leads_to_a_question_that_was_answered(text):
     write(a_yaml=text)

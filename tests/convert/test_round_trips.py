@@ -77,7 +77,8 @@ def test_what_is_not_told_as_lost_is_there_again(target, file, shapes, data):
     if target == "ragas":  # a dictionary says nothing but the levels
         rubric = rubric._replace(entries=(load([{"levels": as_entries(rubric)[0]["levels"]}]).entries[0],))
     export = write(target, rubric)
-    assume(not export.losses)
+    # Whether an answer is borderline is a setting, and no part of what is compared.
+    assume(all("`borderline`" in str(loss) for loss in export.losses))
     (back,) = read(export.text, file).values()
     assert written_out(back) == written_out(rubric)
 

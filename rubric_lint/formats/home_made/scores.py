@@ -118,22 +118,28 @@ def list_steps(value: Any) -> list[int]:
     They are whole numbers, and each one of a part such as `4-7` is a score.
     """
     spans = _list_spans(value)
+    if len(spans) < 3:
+        return []
     steps: set[int] = set()
-    for low, high in {*spans} if len(spans) > 2 else ():
+    for low, high in {*spans}:
         steps.update(range(math.floor(low), math.floor(high) + 1))
     return sorted(steps)
 
 
 def _list_spans(value: Any) -> list[Ends]:
     """Return the scores that a list, or the keys of a mapping, consists of, each a range; none if one is no score."""
+    if not isinstance(value, list | dict):
+        return []
     spans: list[Ends] = []
-    for part in value if isinstance(value, list | dict) else ():
+    for part in value:
         score = read_score(part) if isinstance(value, dict) else part
         if score is None or not (isinstance(score, Decimal) or _is_number(score)):
             return []
         found = RANGE.fullmatch(part) if isinstance(part, str) else None
-        low = Fraction(str(score))
-        spans.append((low, max(low, Fraction(found[2]) if found else low)))
+        low = high = Fraction(str(score))
+        if found:
+            high = max(low, Fraction(found[2]))
+        spans.append((low, high))
     return spans if len(spans) > 1 else []
 
 
@@ -142,7 +148,7 @@ def _is_number(value: Any) -> bool:
 
 
 def read_scale_around(value: Any) -> Fraction | Ends | None:
-    """Return what a key says about a scale: its highest score if the value is a number, else its ends."""
+    """Return the highest score, if the value of a key about a scale is a number, else the ends of the scale."""
     number = read_number(value)
     if number is not None:
         return Fraction(number)

@@ -465,10 +465,12 @@ class UnmappedSearch:
 
         Those of a mapping that names a model are about that.
         """
-        if len(place) != len(self.path):
+        if len(place) != len(self.path) or "model" in value:
             return
-        inner = {(*place, key): part for key, part in value.items()} if isinstance(value, dict) else {place: value}
-        for own, part in inner.items() if "model" not in value else ():
+        inner = [(place, value)]
+        if isinstance(value, dict):
+            inner = [((*place, key), part) for key, part in value.items()]
+        for own, part in inner:
             numbers = part if isinstance(part, list) else [part]
             is_known = own in self.read or self._is_unused(own) or not all(map(is_number, numbers))
             key = "_".join(map(str, own[len(place) - 1 :]))

@@ -167,8 +167,11 @@ def find_shared(mapping: Mapping[str, str]) -> str | None:
 
 def _list_steps(column: str) -> list[str]:
     """Return the steps to a column, or to the values of a list of criteria."""
+    steps = split_column(column)
     pairs = _PAIRS.fullmatch(column)
-    return split_column(column) + ([pairs["value"]] if pairs else [])
+    if pairs is None:
+        return steps
+    return [*steps, pairs["value"]]
 
 
 def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
